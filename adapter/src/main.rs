@@ -1,0 +1,3 @@
+//! The `microscope` command.
+
+fn main() {}

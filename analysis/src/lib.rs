@@ -1,0 +1,1 @@
+//! Pure questions over a capture.

@@ -1,0 +1,78 @@
+//! Makes rows: equal strings, files, modules, functions, frames and stacks get one id.
+
+use std::hash::Hash;
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    File, FileId, Frame, FrameId, Function, FunctionId, Module, ModuleId, Stack, StackId, StringId, Tables,
+};
+
+/// Tables under construction, with an index for each dictionary.
+///
+/// Dictionaries intern through the methods here; other rows are pushed into [`Builder::tables`] directly.
+#[derive(Debug, Default)]
+pub struct Builder {
+    /// The rows so far.
+    pub tables: Tables,
+    strings: FxHashMap<Box<str>, StringId>,
+    files: FxHashMap<File, FileId>,
+    modules: FxHashMap<Module, ModuleId>,
+    functions: FxHashMap<Function, FunctionId>,
+    frames: FxHashMap<Frame, FrameId>,
+    stacks: FxHashMap<Stack, StackId>,
+}
+
+impl Builder {
+    /// Empty tables.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The id of `text`.
+    pub fn string(&mut self, text: &str) -> StringId {
+        if text.is_empty() {
+            return StringId::new(0);
+        }
+        if let Some(id) = self.strings.get(text) {
+            return *id;
+        }
+        let id = self.tables.strings.push(text);
+        self.strings.insert(text.into(), id);
+        id
+    }
+
+    /// The id of the file `row`.
+    pub fn file(&mut self, row: File) -> FileId {
+        intern(&mut self.files, row, |row| self.tables.files.push(row))
+    }
+
+    /// The id of the module `row`.
+    pub fn module(&mut self, row: Module) -> ModuleId {
+        intern(&mut self.modules, row, |row| self.tables.modules.push(row))
+    }
+
+    /// The id of the function `row`.
+    pub fn function(&mut self, row: Function) -> FunctionId {
+        intern(&mut self.functions, row, |row| self.tables.functions.push(row))
+    }
+
+    /// The id of the frame `row`.
+    pub fn frame(&mut self, row: Frame) -> FrameId {
+        intern(&mut self.frames, row, |row| self.tables.frames.push(row))
+    }
+
+    /// The id of the stack in which `frame` was called from `parent`.
+    pub fn stack(&mut self, parent: Option<StackId>, frame: FrameId) -> StackId {
+        intern(&mut self.stacks, Stack { parent, frame }, |row| self.tables.stacks.push(row))
+    }
+}
+
+fn intern<Row: Copy + Eq + Hash, Id: Copy>(
+    index: &mut FxHashMap<Row, Id>,
+    row: Row,
+    push: impl FnOnce(Row) -> Id,
+) -> Id {
+    *index.entry(row).or_insert_with(|| push(row))
+}

@@ -1,0 +1,30 @@
+//! What a profile is: dense typed tables, the rules they obey, and the file that keeps them.
+//!
+//! [`Tables`] is any set of rows. [`Capture`] is a set of rows that passed [`Capture::validate`]: every
+//! count, index, range and cross-reference holds, so readers index without checking again.
+//! [`Builder`] makes rows with interned dictionaries.
+//!
+//! Not for: asking questions (`microscope-analysis`) or recording (`microscope-profiler`).
+#![forbid(unsafe_code)]
+
+pub mod builder;
+mod column;
+mod ids;
+pub mod model;
+mod table;
+
+pub use builder::Builder;
+pub use column::{BadValue, Column};
+pub use ids::*;
+pub use model::*;
+
+/// A set of rows that obey every rule of the format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capture(Tables);
+
+impl std::ops::Deref for Capture {
+    type Target = Tables;
+    fn deref(&self) -> &Tables {
+        &self.0
+    }
+}

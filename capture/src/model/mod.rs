@@ -1,0 +1,22 @@
+//! The tables of a capture, grouped by what they describe.
+//!
+//! Times are nanoseconds of CLOCK_MONOTONIC of the recorded machine, relative to the recording's start
+//! (`settings` row `start-realtime-ns` gives the wall clock there). Durations end in `_ns`.
+
+mod activity;
+mod code;
+mod labels;
+mod process;
+mod quality;
+mod samples;
+mod stack;
+mod tables;
+
+pub use activity::*;
+pub use code::*;
+pub use labels::*;
+pub use process::*;
+pub use quality::*;
+pub use samples::*;
+pub use stack::*;
+pub use tables::*;

@@ -1,0 +1,8 @@
+//! From the kernel's ring to capture rows.
+//!
+//! A sample's way, in module order: `sys` (rings) → `collector` → bounded queue → `records` → `order` →
+//! `tracking` → `unwind` → `annotate` → `microscope_capture::Builder`. Names arrive beside it from
+//! `debug_info`; `image` reads the ELF files all of them need; `files` is the only way out of the processor.
+#![deny(unsafe_code)]
+
+pub mod files;
