@@ -6,3 +6,5 @@
 #![deny(unsafe_code)]
 
 pub mod files;
+pub mod registers;
+pub mod unwind;

@@ -1,0 +1,20 @@
+//! From one sample's registers and copied stack bytes to its stack of addresses.
+//!
+//! [`Unwinder::walk`] takes a [`SampledInput`], asks a [`CodeMap`] which [`UnwindImage`] holds each address,
+//! and writes [`RawFrame`]s, innermost first, into the caller's vector. Every walk says why it ended
+//! ([`WalkEnd`]). Rules come from call-frame information, compiled when an address is first met
+//! and cached after; the frame-pointer chain is separate evidence that a [`StackPolicy`] may allow.
+//!
+//! Invariant: no frame follows a step that was not proved.
+
+mod bytes;
+mod code_map;
+mod image;
+mod input;
+mod walk;
+
+pub use bytes::SectionBytes;
+pub use code_map::{CodeAt, CodeMap};
+pub use image::{ImageId, Section, UnwindImage, UnwindSections};
+pub use input::{RawFrame, RawFrameKind, SampledInput, StackPolicy, WalkEnd};
+pub use walk::{Counters, DEPTH_LIMIT, Unwinder};
