@@ -1,3 +1,5 @@
-//! The `microscope` command.
+//! The `microscope` command: everything is in the library.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    microscope_adapter::cli::main()
+}

@@ -1,0 +1,70 @@
+//! Where results and problems go: stdout, stderr, and how wide and colorful they are.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+use crate::presentation::Screen;
+
+/// Writes a whole result to stdout. A reader that went away is not an error.
+pub fn print(text: &str) -> io::Result<()> {
+    write_to(&mut io::stdout().lock(), text.as_bytes())
+}
+
+/// Writes bytes to stdout, as [`print`] does.
+pub fn print_bytes(bytes: &[u8]) -> io::Result<()> {
+    write_to(&mut io::stdout().lock(), bytes)
+}
+
+/// Writes one line of progress or of a problem to stderr; there is nowhere to say that it failed.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// What stdout is shown on.
+#[must_use]
+pub fn screen() -> Screen {
+    let terminal = io::stdout().is_terminal();
+    Screen { columns: columns(terminal), color: terminal && colors_wanted() }
+}
+
+fn write_to(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+/// The terminal's width; `COLUMNS` where there is none; else 80.
+fn columns(terminal: bool) -> usize {
+    let of_terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let of_environment = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let found = if terminal { of_terminal() } else { of_environment() };
+    found.unwrap_or(Screen::PLAIN.columns).clamp(40, 1000)
+}
+
+/// <https://no-color.org>: any non-empty value means no.
+fn colors_wanted() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    !refused && !dumb
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Closed;
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_broken_pipe_is_not_an_error() {
+        assert!(write_to(&mut Closed, b"text").is_ok());
+    }
+}

@@ -1,0 +1,1 @@
+//! Opens captures and answers questions about them, for every front end alike.
