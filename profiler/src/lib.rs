@@ -6,5 +6,6 @@
 #![deny(unsafe_code)]
 
 pub mod files;
+pub mod image;
 pub mod registers;
 pub mod unwind;
