@@ -1,0 +1,13 @@
+//! The only unsafe code of the crate: perf events, ring memory, launching, process memory and files. Safe types
+//! go outward; each unsafe block is proved from its own file.
+#![allow(unsafe_code)]
+
+pub mod process;
+pub mod ring;
+
+use nix::unistd::{SysconfVar, sysconf};
+
+/// The size of a page of this machine.
+pub fn page_bytes() -> usize {
+    sysconf(SysconfVar::PAGE_SIZE).ok().flatten().and_then(|size| usize::try_from(size).ok()).unwrap_or(4096)
+}
