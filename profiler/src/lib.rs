@@ -5,10 +5,12 @@
 //! `debug_info`; `image` reads the ELF files all of them need; `files` is the only way out of the processor.
 #![deny(unsafe_code)]
 
+pub mod annotate;
 pub mod collector;
 pub mod files;
 pub mod image;
 pub mod options;
 pub mod registers;
+pub mod sources;
 pub mod sys;
 pub mod unwind;

@@ -1,0 +1,5 @@
+//! Last step before tables: a sample's addresses → capture frames, its stack → a row, its facts → a sample row.
+
+mod stacks;
+
+pub use stacks::Stacks;
