@@ -5,7 +5,8 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    File, FileId, Frame, FrameId, Function, FunctionId, Module, ModuleId, Stack, StackId, StringId, Tables,
+    Capture, File, FileId, Frame, FrameId, Function, FunctionId, Invalid, Module, ModuleId, Stack, StackId,
+    StringId, Tables,
 };
 
 /// Tables under construction, with an index for each dictionary.
@@ -67,6 +68,21 @@ impl Builder {
     pub fn stack(&mut self, parent: Option<StackId>, frame: FrameId) -> StackId {
         intern(&mut self.stacks, Stack { parent, frame }, |row| self.tables.stacks.push(row))
     }
+
+    /// The rows as a capture, canonically ordered; the builder goes on.
+    pub fn capture(&self) -> Result<Capture, Invalid> {
+        seal(self.tables.clone())
+    }
+
+    /// The rows as a capture, canonically ordered.
+    pub fn finish(self) -> Result<Capture, Invalid> {
+        seal(self.tables)
+    }
+}
+
+fn seal(mut tables: Tables) -> Result<Capture, Invalid> {
+    tables.canonicalize()?;
+    Capture::validate(tables)
 }
 
 fn intern<Row: Copy + Eq + Hash, Id: Copy>(

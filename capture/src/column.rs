@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::TableKind;
+
 /// A cell that no value of its column's type has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("{value} is no value of {expected}")]
@@ -14,10 +16,24 @@ pub struct BadValue {
 
 /// A value that a column stores.
 pub trait Column: Copy {
+    /// The table whose row numbers these cells are, if they are ids.
+    const REFERS_TO: Option<TableKind> = None;
+    /// Whether 0 stands for an absent value.
+    const OPTIONAL: bool = false;
     /// The value as the file keeps it.
     fn to_bits(self) -> u64;
     /// The value back; refuses bits that no value has.
     fn from_bits(bits: u64) -> Result<Self, BadValue>;
+    /// Whether [`Self::from_bits`] gives the value back.
+    fn is_storable(self) -> bool {
+        true
+    }
+    /// An id after the rows of its table were renumbered: row `i` became `numbers[i]`. Other cells stay.
+    #[must_use]
+    fn renumbered(self, numbers: &[u32]) -> Self {
+        let _ = numbers;
+        self
+    }
 }
 
 macro_rules! integer_column {
@@ -59,6 +75,8 @@ impl Column for i64 {
 
 /// An absent value is 0, value `v` is `v + 1`. `u64::MAX` itself cannot be stored as present.
 impl<T: Column> Column for Option<T> {
+    const REFERS_TO: Option<TableKind> = T::REFERS_TO;
+    const OPTIONAL: bool = true;
     fn to_bits(self) -> u64 {
         self.map_or(0, |value| value.to_bits().saturating_add(1))
     }
@@ -67,6 +85,12 @@ impl<T: Column> Column for Option<T> {
             None => Ok(None),
             Some(value) => T::from_bits(value).map(Some),
         }
+    }
+    fn is_storable(self) -> bool {
+        self.is_none_or(|value| value.to_bits() != u64::MAX)
+    }
+    fn renumbered(self, numbers: &[u32]) -> Self {
+        self.map(|cell| cell.renumbered(numbers))
     }
 }
 

@@ -8,15 +8,19 @@
 #![forbid(unsafe_code)]
 
 pub mod builder;
+mod canonical;
+pub mod cells;
 mod column;
 mod ids;
 pub mod model;
-mod table;
+pub mod table;
+pub mod validate;
 
 pub use builder::Builder;
 pub use column::{BadValue, Column};
 pub use ids::*;
 pub use model::*;
+pub use validate::{Invalid, Rule};
 
 /// A set of rows that obey every rule of the format.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,26 +2,63 @@
 //!
 //! Tables are held by column (`samples.stack[i]`), since questions read few columns of many rows.
 
-use crate::column::BadValue;
+use std::hash::Hash;
 
-/// What the file and the validator need to know of any table.
-pub trait Table: Default {
-    /// The table's name in the file's directory and in messages.
+use crate::cells::Cells;
+use crate::{Column, TableKind};
+
+/// What is known of a column without looking at its cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// The column's name.
+    pub name: &'static str,
+    /// The table whose row numbers its cells are, if they are ids.
+    pub refers_to: Option<TableKind>,
+    /// Whether a cell may be absent: then 0 in the file is absent, and `v + 1` is value `v`.
+    pub optional: bool,
+}
+
+impl ColumnInfo {
+    /// A column of `T` called `name`.
+    pub(crate) const fn of<T: Column>(name: &'static str) -> Self {
+        Self { name, refers_to: T::REFERS_TO, optional: T::OPTIONAL }
+    }
+}
+
+/// What the file, the validator and the renumbering need to know of any table.
+pub trait Table: Default + Clone {
+    /// One row.
+    type Row: Copy + Ord + Hash;
+    /// Which table it is.
+    const KIND: TableKind;
+    /// The table's name in messages.
     const NAME: &'static str;
-    /// The columns' names in file order.
-    const COLUMNS: &'static [&'static str];
-    /// Rows held.
+    /// The columns in file order.
+    const COLUMNS: &'static [ColumnInfo];
+    /// Rows held: as many as the shortest column has cells.
     fn len(&self) -> usize;
     /// Whether no row is held.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The cells of column `index` (of [`Self::COLUMNS`]) as the file keeps them.
-    fn column_bits(&self, index: usize) -> Vec<u64>;
-    /// Replaces column `index` by `cells`. A table is whole only when all columns were set to one length.
-    fn set_column_bits(&mut self, index: usize, cells: &[u64]) -> Result<(), BadValue>;
-    /// The length of column `index`.
-    fn column_len(&self, index: usize) -> usize;
+    /// Every column, in the order of [`Self::COLUMNS`].
+    fn columns(&self) -> Vec<&dyn Cells>;
+    /// Every column, in the order of [`Self::COLUMNS`], to change.
+    fn columns_mut(&mut self) -> Vec<&mut dyn Cells>;
+    /// Row `index`. Panics when there is no such row.
+    fn row_at(&self, index: usize) -> Self::Row;
+    /// Replaces row `index`, if there is one.
+    fn set_row(&mut self, index: usize, row: Self::Row);
+    /// Appends a row.
+    fn push_row(&mut self, row: Self::Row);
+    /// Appends every row of `other`, ids unchanged.
+    fn append(&mut self, other: &Self);
+    /// The rows whose numbers are given, in that order.
+    #[must_use]
+    fn gather(&self, rows: &[u32]) -> Self;
+    /// The rows from number `from` on.
+    #[must_use]
+    fn tail(&self, from: usize) -> Self;
 }
 
 /// Declares a table: the row type, the column type, the id type.
@@ -87,26 +124,37 @@ macro_rules! table {
         }
 
         impl $crate::table::Table for $table {
+            type Row = $row;
+            const KIND: $crate::TableKind = $crate::TableKind::$table;
             const NAME: &'static str = $text;
-            const COLUMNS: &'static [&'static str] = &[$(stringify!($column)),*];
+            const COLUMNS: &'static [$crate::table::ColumnInfo] =
+                &[$($crate::table::ColumnInfo::of::<$type>(stringify!($column))),*];
             fn len(&self) -> usize {
                 [$(self.$column.len()),*].into_iter().min().unwrap_or(0)
             }
-            fn column_bits(&self, index: usize) -> Vec<u64> {
-                let columns: &[fn(&Self) -> Vec<u64>] =
-                    &[$(|table| table.$column.iter().map(|cell| $crate::Column::to_bits(*cell)).collect()),*];
-                columns.get(index).map_or_else(Vec::new, |read| read(self))
+            fn columns(&self) -> Vec<&dyn $crate::cells::Cells> {
+                vec![$(&self.$column),*]
             }
-            fn set_column_bits(&mut self, index: usize, cells: &[u64]) -> Result<(), $crate::BadValue> {
-                type Write<T> = fn(&mut T, &[u64]) -> Result<(), $crate::BadValue>;
-                let columns: &[Write<Self>] = &[$(|table, cells| {
-                    table.$column = cells.iter().map(|bits| $crate::Column::from_bits(*bits)).collect::<Result<_, _>>()?;
-                    Ok(())
-                }),*];
-                columns.get(index).map_or(Ok(()), |write| write(self, cells))
+            fn columns_mut(&mut self) -> Vec<&mut dyn $crate::cells::Cells> {
+                vec![$(&mut self.$column),*]
             }
-            fn column_len(&self, index: usize) -> usize {
-                [$(self.$column.len()),*].get(index).copied().unwrap_or(0)
+            fn row_at(&self, index: usize) -> $row {
+                $row { $($column: self.$column[index],)* }
+            }
+            fn set_row(&mut self, index: usize, row: $row) {
+                $(if let Some(cell) = self.$column.get_mut(index) { *cell = row.$column; })*
+            }
+            fn push_row(&mut self, row: $row) {
+                self.push(row);
+            }
+            fn append(&mut self, other: &Self) {
+                $(self.$column.extend_from_slice(&other.$column);)*
+            }
+            fn gather(&self, rows: &[u32]) -> Self {
+                Self { $($column: rows.iter().map(|row| self.$column[*row as usize]).collect(),)* }
+            }
+            fn tail(&self, from: usize) -> Self {
+                Self { $($column: self.$column.get(from..).unwrap_or_default().to_vec(),)* }
             }
         }
     };

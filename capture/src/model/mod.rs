@@ -10,6 +10,7 @@ mod process;
 mod quality;
 mod samples;
 mod stack;
+mod strings;
 mod tables;
 
 pub use activity::*;
@@ -19,4 +20,6 @@ pub use process::*;
 pub use quality::*;
 pub use samples::*;
 pub use stack::*;
+pub use strings::*;
+pub(crate) use tables::for_each_table;
 pub use tables::*;

@@ -1,6 +1,7 @@
 //! All tables together.
 
 use crate::model::*;
+use crate::table::Table;
 
 macro_rules! tables {
     ($($(#[$meta:meta])* $field:ident: $table:ident = $code:literal,)*) => {
@@ -12,59 +13,43 @@ macro_rules! tables {
             $($(#[$meta])* pub $field: $table,)*
         }
 
-        /// Calls a macro with every fixed-width table: field, type and the kind code of the file's directory.
-        macro_rules! for_each_table {
-            ($macro:ident) => { $macro! { $($field: $table = $code,)* } };
+        /// Which table; its number is the kind code of the file's directory.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u16)]
+        pub enum TableKind {
+            /// Interned texts.
+            Strings = 0,
+            $($(#[$meta])* $table = $code,)*
         }
-        #[allow(unused_imports, reason = "used by the file and validation modules")]
+
+        impl TableKind {
+            /// The table's name in messages and documents.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    Self::Strings => "strings",
+                    $(Self::$table => <$table as Table>::NAME,)*
+                }
+            }
+        }
+
+        impl Tables {
+            /// How many rows a table holds.
+            #[must_use]
+            pub fn rows(&self, kind: TableKind) -> usize {
+                match kind {
+                    TableKind::Strings => self.strings.len(),
+                    $(TableKind::$table => Table::len(&self.$field),)*
+                }
+            }
+        }
+
+        /// Calls a macro with every fixed-width table: its field and type, in the order of kind codes.
+        macro_rules! for_each_table {
+            ($macro:ident) => { $macro! { $($field: crate::model::$table,)* } };
+        }
         pub(crate) use for_each_table;
     };
-}
-
-/// Interned texts in one buffer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Strings {
-    text: String,
-    /// Invariant: starts with 0, does not fall, ends with the text's length, on character boundaries.
-    ends: Vec<u32>,
-}
-
-impl Default for Strings {
-    /// One row: the empty string.
-    fn default() -> Self {
-        Self { text: String::new(), ends: vec![0] }
-    }
-}
-
-impl Strings {
-    /// Appends `text` without looking for an equal one; interning is the builder's.
-    pub fn push(&mut self, text: &str) -> crate::StringId {
-        let id = crate::StringId::new(u32::try_from(self.ends.len()).unwrap_or(u32::MAX));
-        self.text.push_str(text);
-        self.ends.push(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
-        id
-    }
-
-    /// The text of `id`; empty when there is no such row.
-    #[must_use]
-    pub fn get(&self, id: crate::StringId) -> &str {
-        let index = id.index();
-        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
-        let Some(end) = self.ends.get(index) else { return "" };
-        self.text.get(start as usize..*end as usize).unwrap_or("")
-    }
-
-    /// Rows held, the empty one included.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Never: row 0 always is there.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
 }
 
 tables! {
