@@ -10,6 +10,7 @@ pub mod collector;
 pub mod files;
 pub mod image;
 pub mod options;
+pub mod records;
 pub mod registers;
 pub mod sources;
 pub mod sys;
