@@ -10,6 +10,7 @@ pub mod collector;
 pub mod files;
 pub mod image;
 pub mod options;
+pub mod order;
 pub mod records;
 pub mod registers;
 pub mod sources;

@@ -15,7 +15,7 @@ mod side_band;
 
 pub use bytes::Words;
 pub use decode::decode;
-pub(crate) use decode::{GlanceKind, glance};
+pub(crate) use decode::{Glance, GlanceKind, glance};
 pub use layout::{BadLayout, Layout, Layouts, Role, sample_type};
 pub use pieces::{Cuts, Pieces};
 pub use problem::{Problem, ProblemKind, Problems};

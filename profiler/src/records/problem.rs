@@ -38,6 +38,12 @@ pub enum ProblemKind {
         /// The record's type.
         record: u32,
     },
+    /// The record states a time that did not come while hundreds of rounds passed.
+    #[error("the time {time_ns} ns lies too far ahead")]
+    FutureTime {
+        /// The time stated.
+        time_ns: u64,
+    },
 }
 
 impl ProblemKind {
