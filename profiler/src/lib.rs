@@ -7,6 +7,7 @@
 
 pub mod annotate;
 pub mod collector;
+pub mod debug_info;
 pub mod files;
 pub mod image;
 pub mod options;

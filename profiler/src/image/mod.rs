@@ -23,6 +23,7 @@ use crate::files::FileHandle;
 
 pub use error::ImageError;
 pub use identity::Identity;
+pub(crate) use identity::hex;
 pub use links::{AltLink, DebugLink};
 pub use section::{Section, SectionData};
 pub use segment::{MappedRange, Segment, SegmentKind};
