@@ -1,7 +1,13 @@
 //! The only unsafe code of the crate: perf events, ring memory, launching, process memory and files. Safe types
-//! go outward; each unsafe block is proved from its own file.
+//! go outward; each unsafe block is proved from its own file. [`Kernel`](perf::Kernel) is the seam at which a
+//! scripted kernel stands in for this one.
 #![allow(unsafe_code)]
 
+pub mod clock;
+pub mod files;
+pub mod machine;
+pub mod memory;
+pub mod perf;
 pub mod process;
 pub mod ring;
 
