@@ -1,7 +1,8 @@
 //! Pure questions over a capture: the same capture and the same [`Query`] always give the same answer.
 //!
 //! A [`Query`] says what to look at (filter, measure) and how finely (granularity). Each function of
-//! [`views`] answers it with a result type that serializes as the documented JSON.
+//! [`views`] answers it with a result type that serializes as the documented JSON; [`overlay::overlay`] gives the
+//! columns an editor draws.
 //!
 //! ```
 //! use microscope_analysis::{Query, views};
@@ -20,6 +21,7 @@ mod ask;
 mod error;
 mod facts;
 mod keys;
+pub mod overlay;
 mod paths;
 mod query;
 mod select;

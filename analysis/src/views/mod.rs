@@ -19,3 +19,8 @@ pub use summary::{CpuTime, ProcessRow, Recording, Summary, summary};
 pub use threads::{ThreadRow, Threads, threads};
 pub use timeline::{Lane, Timeline, timeline};
 pub use tree::{Hidden, Tree, TreeOptions, TreeOrder, TreeRow, tree};
+
+pub(crate) use flat::KeyCosts;
+pub(crate) use losses::lost_samples;
+pub(crate) use summary::cpu_time;
+pub(crate) use threads::of as threads_of;

@@ -123,7 +123,7 @@ fn recording<'c>(tables: &'c Tables, selection: &Selection, threads: &threads::T
     let text = |id| tables.strings.get(id);
     let whole_recording = tables.settings.iter().filter(|(_, row)| row.process.is_none());
     let rate = |row: &RateChange| row.measure == selection.measure;
-    let last_rate = tables.rate_changes.iter().map(|(_, row)| row).filter(rate).last();
+    let last_rate = tables.rate_changes.iter().map(|(_, row)| row).rfind(rate);
     let achieved = cpu_time(threads).and_then(|time| {
         let sampled_ns =
             if threads.quantity.user_only { time.user_ns } else { time.user_ns + time.system_ns };
