@@ -10,6 +10,7 @@ pub mod collector;
 pub mod debug_info;
 pub mod files;
 pub mod image;
+pub mod naming;
 pub mod options;
 pub mod order;
 pub mod records;
