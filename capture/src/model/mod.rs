@@ -1,7 +1,7 @@
 //! The tables of a capture, grouped by what they describe.
 //!
 //! Times are nanoseconds of CLOCK_MONOTONIC of the recorded machine, relative to the recording's start
-//! (`settings` row `start-realtime-ns` gives the wall clock there). Durations end in `_ns`.
+//! (the setting `start-realtime-ns` gives the wall clock there). Durations end in `_ns`.
 
 mod activity;
 mod code;
@@ -9,6 +9,7 @@ mod labels;
 mod process;
 mod quality;
 mod samples;
+pub mod setting_names;
 mod stack;
 mod strings;
 mod tables;
