@@ -4,14 +4,17 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use crate::increment::{Increment, Told};
 use crate::{
-    Capture, File, FileId, Frame, FrameId, Function, FunctionId, Invalid, Module, ModuleId, Stack, StackId,
-    StringId, Tables,
+    Capture, File, FileId, Frame, FrameId, Function, FunctionId, Invalid, Module, ModuleId, ProcessId,
+    Sample, SampleId, Setting, Stack, StackId, StringId, Tables,
 };
 
 /// Tables under construction, with an index for each dictionary.
 ///
 /// Dictionaries intern through the methods here; other rows are pushed into [`Builder::tables`] directly.
+/// While recording, [`Builder::take_increment`] hands rows on to the spool and to segments, which keeps
+/// memory bounded; [`Builder::restore`] brings them back at the end.
 #[derive(Debug, Default)]
 pub struct Builder {
     /// The rows so far.
@@ -22,6 +25,7 @@ pub struct Builder {
     functions: FxHashMap<Function, FunctionId>,
     frames: FxHashMap<Frame, FrameId>,
     stacks: FxHashMap<Stack, StackId>,
+    told: Told,
 }
 
 impl Builder {
@@ -67,6 +71,42 @@ impl Builder {
     /// The id of the stack in which `frame` was called from `parent`.
     pub fn stack(&mut self, parent: Option<StackId>, frame: FrameId) -> StackId {
         intern(&mut self.stacks, Stack { parent, frame }, |row| self.tables.stacks.push(row))
+    }
+
+    /// Appends a sample. Its id counts from the epoch's beginning, earlier increments included.
+    pub fn sample(&mut self, row: Sample) -> SampleId {
+        let id = self.tables.samples.push(row);
+        SampleId::new(self.told.samples.saturating_add(id.get()))
+    }
+
+    /// Gives the setting `name` of the recording, or of one process, a value in place of any before.
+    pub fn set(&mut self, process: Option<ProcessId>, name: &str, value: &str) {
+        let (name, value) = (self.string(name), self.string(value));
+        let settings = &mut self.tables.settings;
+        let row = settings.iter().find(|(_, row)| row.process == process && row.name == name);
+        match row.map(|(id, _)| id) {
+            Some(id) => settings.value[id.index()] = value,
+            None => {
+                settings.push(Setting { process, name, value });
+            }
+        }
+    }
+
+    /// Takes the rows made since the last increment. Dictionaries stay, other rows leave [`Self::tables`].
+    pub fn take_increment(&mut self) -> Increment {
+        self.told.take(&mut self.tables)
+    }
+
+    /// Puts back all rows of this epoch, as the spool gives them, to finish the capture here.
+    pub fn restore(&mut self, tables: Tables) {
+        self.told = Told::all_of(&tables);
+        self.tables = tables;
+    }
+
+    /// Begins a new epoch: dictionaries are empty, every id minted before is void. Take the last increment
+    /// first; rows not taken are dropped.
+    pub fn begin_epoch(&mut self) {
+        *self = Self::default();
     }
 
     /// The rows as a capture, canonically ordered; the builder goes on.

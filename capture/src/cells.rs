@@ -8,6 +8,8 @@ use crate::{BadValue, Column};
 pub trait Cells {
     /// How many there are.
     fn count(&self) -> usize;
+    /// Bytes of memory they take.
+    fn bytes(&self) -> usize;
     /// The largest cell, or `None` without any.
     fn largest(&self) -> Option<u64>;
     /// The first row whose cell the file could not give back.
@@ -27,6 +29,10 @@ pub trait Cells {
 impl<T: Column> Cells for Vec<T> {
     fn count(&self) -> usize {
         self.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.len() * size_of::<T>()
     }
 
     fn largest(&self) -> Option<u64> {

@@ -11,15 +11,26 @@ pub mod builder;
 mod canonical;
 pub mod cells;
 mod column;
+pub mod file;
 mod ids;
+pub mod increment;
+mod merge;
 pub mod model;
+mod publish;
+pub mod segments;
+pub mod spool;
 pub mod table;
 pub mod validate;
 
 pub use builder::Builder;
 pub use column::{BadValue, Column};
+pub use file::{OpenError, is_capture};
 pub use ids::*;
+pub use increment::Increment;
 pub use model::*;
+pub use publish::{publish, publish_bytes};
+pub use segments::{Epoch, Segment, Segmenter};
+pub use spool::{Spool, SpoolError, recover};
 pub use validate::{Invalid, Rule};
 
 /// A set of rows that obey every rule of the format.

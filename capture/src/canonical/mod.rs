@@ -32,7 +32,7 @@ impl Tables {
     }
 
     /// After the rows of `kind` were renumbered (row `i` became `numbers[i]`): renumbers every id of them.
-    fn renumber(&mut self, kind: TableKind, numbers: &[u32]) {
+    pub(crate) fn renumber(&mut self, kind: TableKind, numbers: &[u32]) {
         macro_rules! renumber_each {
             ($($field:ident: $type:ty,)*) => {$( renumber_table(&mut self.$field, kind, numbers); )*};
         }

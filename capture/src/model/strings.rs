@@ -26,6 +26,33 @@ impl Strings {
         id
     }
 
+    /// Texts of the given lengths in bytes, cut from one text.
+    ///
+    /// Fails with the first row that ends beyond the text, inside a character, or before the text's end
+    /// when it is the last.
+    pub(crate) fn from_lengths(text: String, lengths: &[u64]) -> Result<Self, usize> {
+        let mut ends = Vec::with_capacity(lengths.len());
+        let mut end = 0_u64;
+        for (row, length) in lengths.iter().enumerate() {
+            end = end.checked_add(*length).ok_or(row)?;
+            let at = u32::try_from(end).map_err(|_| row)?;
+            if !text.is_char_boundary(at as usize) {
+                return Err(row);
+            }
+            ends.push(at);
+        }
+        if end == text.len() as u64 && !ends.is_empty() {
+            Ok(Self { text, ends })
+        } else {
+            Err(lengths.len())
+        }
+    }
+
+    /// All texts, one after the other.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The text of `id`; empty when there is no such row.
     #[must_use]
     pub fn get(&self, id: StringId) -> &str {

@@ -23,6 +23,15 @@ macro_rules! tables {
         }
 
         impl TableKind {
+            /// The table with a kind code.
+            #[must_use]
+            pub const fn from_code(code: u16) -> Option<Self> {
+                match code {
+                    0 => Some(Self::Strings),
+                    $($code => Some(Self::$table),)*
+                    _ => None,
+                }
+            }
             /// The table's name in messages and documents.
             #[must_use]
             pub const fn name(self) -> &'static str {
