@@ -2,7 +2,7 @@
 //!
 //! A [`Query`] says what to look at (filter, measure) and how finely (granularity). Each function of
 //! [`views`] answers it with a result type that serializes as the documented JSON; [`overlay::overlay`] gives the
-//! columns an editor draws.
+//! columns an editor draws; [`export`] writes other profilers' formats.
 //!
 //! ```
 //! use microscope_analysis::{Query, views};
@@ -19,6 +19,7 @@
 
 mod ask;
 mod error;
+pub mod export;
 mod facts;
 mod keys;
 pub mod overlay;

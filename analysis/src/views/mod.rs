@@ -24,3 +24,4 @@ pub(crate) use flat::KeyCosts;
 pub(crate) use losses::lost_samples;
 pub(crate) use summary::cpu_time;
 pub(crate) use threads::of as threads_of;
+pub(crate) use tree::of as tree_of;
