@@ -153,7 +153,7 @@ fn count_in_capture(file: &Path) -> Result<(f64, f64)> {
     command.arg("report").arg(file).args(["--format", "json"]);
     let (output, _) = usage::run(&mut command)?;
     let summary: Value = serde_json::from_slice(&output.stdout)?;
-    Ok((number(&summary, "/samples")?, number(&summary, "/lost")?))
+    Ok((number(&summary, "/whole/samples")?, number(&summary, "/lost_samples")?))
 }
 
 fn count_in_perf_data(file: &Path) -> Result<(f64, f64)> {

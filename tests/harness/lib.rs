@@ -1,14 +1,16 @@
 //! The harness of the end-to-end tests: real programs, the real `microscope`, and answers known beforehand.
 //!
 //! [`Program`] compiles a target of `tests/programs`, [`Record`] records it with the binary under test, and
-//! [`Answer::check`] compares what the capture says with what the target's head comment claims. [`perf`] is an
+//! [`check`] compares what the capture says with what the target's head comment claims. [`perf`] is an
 //! independent witness of the same targets. Not for unit tests: those live beside the code they test.
 
 pub mod answer;
+pub mod check;
 pub mod folded;
 pub mod microscope;
 pub mod perf;
 pub mod program;
+pub mod report;
 pub mod repository;
 pub mod requirement;
 pub mod tolerance;
