@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod check;
 pub mod folded;
+pub mod fuzz;
 pub mod microscope;
 pub mod perf;
 pub mod program;

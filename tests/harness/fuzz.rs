@@ -1,0 +1,53 @@
+//! What fuzzing does with bytes: one function a target. `fuzz/` explores them; the suites replay `fuzz/corpus`.
+//!
+//! Each takes any bytes, and must return: no panic, no hang, no memory beyond a small multiple of the input.
+
+use std::path::PathBuf;
+
+use microscope_profiler::image::{Image, MappedRange};
+use microscope_profiler::records::{self, Layout, Layouts, Role, sample_type as bit};
+
+use crate::repository;
+
+/// A target: its name, and what it does.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 2] = [("decode_records", decode_records), ("read_image", read_image)];
+
+/// The directory of a target's corpus.
+pub fn corpus(target: &str) -> PathBuf {
+    repository::root().join("fuzz/corpus").join(target)
+}
+
+/// Decodes bytes as the content of a ring with the events of a usual recording.
+pub fn decode_records(bytes: &[u8]) {
+    let _ = records::decode_any(bytes, &layouts());
+}
+
+/// Event 1 samples with stacks and registers, event 2 is the side band, event 3 has the kernel's chain too.
+fn layouts() -> Layouts {
+    let side_band = bit::IDENTIFIER | bit::TID | bit::TIME | bit::CPU;
+    let sampler = side_band | bit::IP | bit::PERIOD | bit::REGS_USER | bit::STACK_USER;
+    let layout = |event, role, sample_type| Layout { event, role, sample_type, user_registers: 0xff_0fff };
+    Layouts::new([
+        layout(1, Role::Sampler, sampler),
+        layout(2, Role::SideBand, side_band),
+        layout(3, Role::Sampler, sampler | bit::CALLCHAIN),
+    ])
+    .unwrap_or_default()
+}
+
+/// Reads bytes as an ELF file: headers, every section, identity and links.
+pub fn read_image(bytes: &[u8]) {
+    let Ok(image) = Image::from_bytes(bytes.to_vec()) else { return };
+    let _ = (image.identity(), image.debug_link(), image.alt_link());
+    for section in image.sections() {
+        let _ = image.section(&section.name);
+    }
+    for segment in image.segments() {
+        let _ = image.read_loaded(segment.svma, &mut [0; 64]);
+        let mapping = MappedRange { file_offset: segment.file_offset, length_bytes: 4096, executable: true };
+        let _ = image.svma_of_mapping(mapping);
+    }
+}
