@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use microscope_capture::{Capture, recover};
 use microscope_profiler::image::{Image, MappedRange};
 use microscope_profiler::records::{self, Layout, Layouts, Role, sample_type as bit};
 
@@ -13,7 +14,12 @@ use crate::repository;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 2] = [("decode_records", decode_records), ("read_image", read_image)];
+pub const TARGETS: [Target; 4] = [
+    ("decode_records", decode_records),
+    ("open_capture", open_capture),
+    ("read_image", read_image),
+    ("recover_spool", recover_spool),
+];
 
 /// The directory of a target's corpus.
 pub fn corpus(target: &str) -> PathBuf {
@@ -36,6 +42,23 @@ fn layouts() -> Layouts {
         layout(3, Role::Sampler, sampler | bit::CALLCHAIN),
     ])
     .unwrap_or_default()
+}
+
+/// Opens bytes as a capture file; one that is accepted gives the same capture again from its own bytes.
+pub fn open_capture(bytes: &[u8]) {
+    let Ok(capture) = Capture::read(bytes) else { return };
+    let again = Capture::read(&capture.to_bytes());
+    assert!(again.is_ok_and(|again| again == capture), "a capture differs from what it was written as");
+}
+
+/// Recovers bytes as what a killed recorder left behind, and seals what they hold.
+pub fn recover_spool(bytes: &[u8]) {
+    let Ok(mut file) = tempfile::NamedTempFile::new_in("/dev/shm") else { return };
+    if std::io::Write::write_all(&mut file, bytes).is_ok()
+        && let Ok((tables, _)) = recover(file.path())
+    {
+        let _ = Capture::validate(tables);
+    }
 }
 
 /// Reads bytes as an ELF file: headers, every section, identity and links.

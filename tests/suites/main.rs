@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may panic")]
 
 mod commands;
+mod corpus;
 mod programs;
 mod record_lifecycle;
 mod record_limits;
