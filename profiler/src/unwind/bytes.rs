@@ -66,6 +66,16 @@ impl SectionBytes {
         self.gather(offset, end).map(Cow::Owned)
     }
 
+    /// A few bytes by value.
+    #[inline]
+    #[must_use]
+    pub fn fixed<const N: usize>(&self, offset: usize) -> Option<[u8; N]> {
+        match &self.0 {
+            Source::Whole(bytes) => bytes.get(offset..)?.first_chunk().copied(),
+            Source::InFile { .. } => self.get(offset, N)?.as_ref().try_into().ok(),
+        }
+    }
+
     /// Every byte; for a section that must be scanned.
     #[must_use]
     pub fn all(&self) -> Option<Cow<'_, [u8]>> {

@@ -7,14 +7,25 @@
 //!
 //! Invariant: no frame follows a step that was not proved.
 
+mod apply;
 mod bytes;
+mod cache;
 mod code_map;
+mod entry;
+mod expression;
+mod finder;
 mod image;
 mod input;
+mod program;
+mod reader;
+mod rule;
+mod search;
+mod stubs;
 mod walk;
 
 pub use bytes::SectionBytes;
 pub use code_map::{CodeAt, CodeMap};
 pub use image::{ImageId, Section, UnwindImage, UnwindSections};
 pub use input::{RawFrame, RawFrameKind, SampledInput, StackPolicy, WalkEnd};
+pub use reader::StackReader;
 pub use walk::{Counters, DEPTH_LIMIT, Unwinder};

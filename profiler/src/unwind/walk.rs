@@ -1,11 +1,23 @@
-//! The walk: one generic loop from frame to caller.
+//! The walk: one loop from frame to caller.
+//!
+//! The hot loop carries the three registers that nearly every rule needs and runs packed rules from
+//! the cache. A rule that needs another register starts the stack over with all of them.
+
+use std::convert::Infallible;
 
 use microscope_capture::EndReason;
 
-use super::{CodeMap, RawFrame, SampledInput, StackPolicy, WalkEnd};
+use super::apply::{Caller, GeneralRule};
+use super::cache::{Cache, Epoch, Form, PackedRule};
+use super::finder::{Finder, Found};
+use super::reader::SampledStack;
+use super::{
+    CodeAt, CodeMap, RawFrame, RawFrameKind, SampledInput, StackPolicy, StackReader, UnwindImage, WalkEnd,
+};
+use crate::registers::{RBP, RIP, RSP, Registers};
 
 /// The most frames a stack may have. Deeper stacks keep their innermost frames and end with
-/// `EndReason::DepthLimit`; 64 KiB of copied bytes hold fewer frames of any but the smallest functions.
+/// [`EndReason::DepthLimit`]; 64 KiB of copied bytes hold fewer frames of any but the smallest functions.
 pub const DEPTH_LIMIT: usize = 2048;
 
 /// What an unwinder has done, for the recording's closing paragraph and the bench.
@@ -19,14 +31,56 @@ pub struct Counters {
     pub cache_hits: u64,
     /// Rules looked up in an image.
     pub cache_misses: u64,
-    /// Frame descriptions compiled.
-    pub compiled: u64,
+    /// Stacks started over because a rule needed more than three registers.
+    pub full_walks: u64,
 }
 
 /// Walks stacks. Owns the cache of rules; one for all processes of a recording.
 #[derive(Debug, Default)]
 pub struct Unwinder {
+    cache: Cache,
+    finder: Finder,
     counters: Counters,
+}
+
+/// Why a walk stops.
+#[derive(Debug, Clone, Copy)]
+enum Stop {
+    /// The stack ends at the current frame.
+    End(EndReason),
+    /// The current frame's address is not executable: it is no frame.
+    NotCode,
+    /// A rule needs a register the hot loop does not carry.
+    NeedsAllRegisters,
+}
+
+impl From<EndReason> for Stop {
+    fn from(reason: EndReason) -> Self {
+        Self::End(reason)
+    }
+}
+
+/// A frame as the hot loop knows it.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    address: RawFrame,
+    sp: u64,
+    bp: u64,
+}
+
+impl Frame {
+    fn of(registers: &Registers, kind: RawFrameKind) -> Option<Self> {
+        let address = RawFrame { address: registers.ip()?, kind };
+        Some(Self { address, sp: registers.sp()?, bp: registers.bp()? })
+    }
+
+    fn registers(&self) -> Registers {
+        let mut registers = Registers::default();
+        registers.set(RIP, self.address.address);
+        registers.set(RSP, self.sp);
+        registers.set(RBP, self.bp);
+        registers
+    }
 }
 
 impl Unwinder {
@@ -46,8 +100,8 @@ impl Unwinder {
     pub fn walk(
         &mut self,
         input: &SampledInput<'_>,
-        _map: &impl CodeMap,
-        _policy: StackPolicy,
+        map: &impl CodeMap,
+        policy: StackPolicy,
         frames: &mut Vec<RawFrame>,
     ) -> WalkEnd {
         frames.clear();
@@ -56,6 +110,181 @@ impl Unwinder {
             return WalkEnd { reason: EndReason::NoRegisters, at_address: 0, seam: None };
         };
         frames.push(RawFrame::exact(ip));
-        WalkEnd { reason: EndReason::NotWanted, at_address: ip, seam: None }
+        let end = match policy {
+            StackPolicy::None => WalkEnd { reason: EndReason::NotWanted, at_address: ip, seam: None },
+            StackPolicy::FramePointers | StackPolicy::Copy | StackPolicy::Both => {
+                self.walk_rules(input, map, frames)
+            }
+        };
+        self.counters.frames += frames.len() as u64;
+        end
     }
+
+    /// The stack by call-frame information alone; its innermost frame is already there.
+    fn walk_rules(
+        &mut self,
+        input: &SampledInput<'_>,
+        map: &impl CodeMap,
+        frames: &mut Vec<RawFrame>,
+    ) -> WalkEnd {
+        let memory = SampledStack::new(input);
+        let Err(mut stop) = self.run(&input.registers, &memory, map, frames);
+        if let Stop::NeedsAllRegisters = stop {
+            frames.truncate(1);
+            self.counters.full_walks += 1;
+            Err(stop) = self.run_with_all(input.registers, &memory, map, frames);
+        }
+        let at_address = frames.last().map_or(0, |frame| frame.address);
+        let reason = match stop {
+            Stop::End(reason) => reason,
+            Stop::NeedsAllRegisters => EndReason::NoRegister,
+            Stop::NotCode if frames.len() == 1 => EndReason::NoModule,
+            Stop::NotCode => {
+                frames.pop();
+                EndReason::BadReturnAddress
+            }
+        };
+        WalkEnd { reason, at_address, seam: None }
+    }
+
+    /// The hot loop.
+    fn run(
+        &mut self,
+        start: &Registers,
+        memory: &impl StackReader,
+        map: &impl CodeMap,
+        frames: &mut Vec<RawFrame>,
+    ) -> Result<Infallible, Stop> {
+        let epoch = self.cache.epoch(map.generation());
+        let mut frame = Frame::of(start, RawFrameKind::Exact).ok_or(Stop::NeedsAllRegisters)?;
+        loop {
+            let rule = self.rule(epoch, frame.address, map)?;
+            frame = match rule.form() {
+                Form::OnStackPointer => plain_step(rule, frame.sp, frame, memory)?,
+                Form::OnFramePointer => plain_step(rule, frame.bp, frame, memory)?,
+                Form::General => {
+                    // Only the innermost frame's other registers are at hand.
+                    let registers = if frames.len() == 1 { *start } else { frame.registers() };
+                    let rule = self.cache.general(rule).ok_or(EndReason::BadRule)?;
+                    let (caller, kind) = match general_step(rule, &registers, frame.address.kind, memory) {
+                        Err(Stop::End(EndReason::NoRegister)) => return Err(Stop::NeedsAllRegisters),
+                        step => step?,
+                    };
+                    Frame::of(&caller, kind).ok_or(Stop::NeedsAllRegisters)?
+                }
+                Form::Outermost => return Err(Stop::End(EndReason::Complete)),
+                Form::NoRule => return Err(Stop::End(EndReason::NoRule)),
+                Form::BadRule => return Err(Stop::End(EndReason::BadRule)),
+            };
+            push(frames, frame.address)?;
+        }
+    }
+
+    /// The same walk with every register, by rules fresh from the image.
+    fn run_with_all(
+        &mut self,
+        mut registers: Registers,
+        memory: &impl StackReader,
+        map: &impl CodeMap,
+        frames: &mut Vec<RawFrame>,
+    ) -> Result<Infallible, Stop> {
+        let mut address = RawFrame::exact(registers.ip().ok_or(EndReason::NoRegisters)?);
+        loop {
+            let (image, found) = self.find(address, map)?;
+            let rule = self.finder.general(image, found)?;
+            let (caller, kind) = general_step(&rule, &registers, address.kind, memory)?;
+            registers = caller;
+            address = RawFrame { address: registers.ip().ok_or(EndReason::NoRegister)?, kind };
+            push(frames, address)?;
+        }
+    }
+
+    /// The rule of a frame, from the cache or the image.
+    #[inline]
+    fn rule(&mut self, epoch: Epoch, frame: RawFrame, map: &impl CodeMap) -> Result<PackedRule, Stop> {
+        match self.cache.get(epoch, frame) {
+            Some(rule) => {
+                self.counters.cache_hits += 1;
+                Ok(rule)
+            }
+            None => self.look_up(epoch, frame, map),
+        }
+    }
+
+    #[cold]
+    fn look_up(&mut self, epoch: Epoch, frame: RawFrame, map: &impl CodeMap) -> Result<PackedRule, Stop> {
+        self.counters.cache_misses += 1;
+        let rule = match self.find(frame, map) {
+            Ok((image, found)) => match PackedRule::pack(&found.rule) {
+                Some(packed) => packed,
+                None => {
+                    let general = self.finder.general(image, found)?;
+                    self.cache.add_general(general)
+                }
+            },
+            Err(Stop::End(reason)) => PackedRule::failed(reason).ok_or(reason)?,
+            Err(stop) => return Err(stop),
+        };
+        self.cache.insert(epoch, frame, rule);
+        Ok(rule)
+    }
+
+    fn find<'m>(&mut self, frame: RawFrame, map: &'m impl CodeMap) -> Result<(&'m UnwindImage, Found), Stop> {
+        let is_caller = frame.kind == RawFrameKind::ReturnAddress;
+        match map.at(frame.lookup_address()) {
+            CodeAt::Image { image, relative_address } => {
+                Ok((image, self.finder.find(image, relative_address, is_caller)?))
+            }
+            CodeAt::NoImage(reason) => Err(Stop::End(reason)),
+            CodeAt::Unmapped => Err(Stop::NotCode),
+        }
+    }
+}
+
+/// A step by a packed rule, whose frame address counts from `base`.
+#[inline]
+fn plain_step(rule: PackedRule, base: u64, frame: Frame, memory: &impl StackReader) -> Result<Frame, Stop> {
+    let frame_address = base.wrapping_add_signed(i64::from(rule.offset()));
+    let return_address = memory.word(frame_address.wrapping_sub(8))?;
+    let bp = match rule.bp_offset() {
+        0 => frame.bp,
+        offset => memory.word(frame_address.wrapping_add_signed(i64::from(offset)))?,
+    };
+    if frame_address <= frame.sp {
+        return Err(Stop::End(EndReason::NoProgress));
+    }
+    Ok(Frame { address: RawFrame::return_address(return_address), sp: frame_address, bp })
+}
+
+/// A step by a general rule: the caller's registers and what its address means.
+fn general_step(
+    rule: &GeneralRule,
+    frame: &Registers,
+    kind: RawFrameKind,
+    memory: &impl StackReader,
+) -> Result<(Registers, RawFrameKind), Stop> {
+    let Caller::Frame(caller) = rule.caller(frame, kind, memory)? else {
+        return Err(Stop::End(EndReason::Complete));
+    };
+    if rule.rule.is_signal {
+        // The handler may have run on a stack of its own: no order between the two.
+        return Ok((caller, RawFrameKind::Exact));
+    }
+    if caller.sp() <= frame.sp() {
+        return Err(Stop::End(EndReason::NoProgress));
+    }
+    Ok((caller, RawFrameKind::ReturnAddress))
+}
+
+/// Adds a caller. No code lies at address 0: whoever made the stack ended it so.
+#[inline]
+fn push(frames: &mut Vec<RawFrame>, frame: RawFrame) -> Result<(), Stop> {
+    if frame.address == 0 {
+        return Err(Stop::End(EndReason::Complete));
+    }
+    if frames.len() >= DEPTH_LIMIT {
+        return Err(Stop::End(EndReason::DepthLimit));
+    }
+    frames.push(frame);
+    Ok(())
 }
