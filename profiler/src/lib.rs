@@ -17,4 +17,5 @@ pub mod records;
 pub mod registers;
 pub mod sources;
 pub mod sys;
+pub mod tracking;
 pub mod unwind;

@@ -1,22 +1,18 @@
 //! Answers from the running system.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 
-use nix::fcntl::{AT_FDCWD, OFlag, OpenHow, ResolveFlag, open, openat2};
-use nix::sys::stat::Mode;
-use nix::sys::uio::{RemoteIoVec, process_vm_readv};
-use nix::time::{ClockId, clock_gettime};
-use nix::unistd::Pid;
-
-use super::{Answer, FileProblem, Files, Memory, OpenedFile, Place, ReadAt, Text, maps_lines};
+use super::{Answer, FileProblem, Files, Memory, OpenedFile, Place, Text, maps_lines};
 use crate::records::FileKey;
+use crate::sys::clock::monotonic_ns;
+use crate::sys::files::{FileIdentity, RegularFile};
+use crate::sys::memory::ProcessMemory;
+use crate::sys::process;
 
 /// Threads of a process that are listed at most.
 const THREADS_MAX: usize = 1 << 16;
@@ -27,24 +23,25 @@ const VDSO_BYTES_MAX: u64 = 1 << 20;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OsFiles;
 
-/// Memory of the running system's processes.
+/// Memory of the running system's processes, as it is at the moment of each read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OsMemory;
 
 impl Files for OsFiles {
     fn open(&self, place: &Place) -> Result<OpenedFile, FileProblem> {
-        match place {
-            Place::InProcess { pid, path } => open_in_root(*pid, path).and_then(reopen_regular),
+        let file = match place {
+            Place::InProcess { path, .. } | Place::Host { path } if !path.is_absolute() => {
+                return Err(FileProblem::BadPath);
+            }
+            Place::InProcess { pid, path } => RegularFile::open_in_root_of(*pid, path)?,
             Place::Mapped { pid, start_address, end_address } => {
-                let link = format!("/proc/{pid}/map_files/{start_address:x}-{end_address:x}");
-                open_path(Path::new(&link)).and_then(reopen_regular)
+                RegularFile::open_mapping(*pid, *start_address, *end_address)?
             }
-            Place::Executable { pid } => {
-                open_path(Path::new(&format!("/proc/{pid}/exe"))).and_then(reopen_regular)
-            }
-            Place::Host { path } => open_path(path).and_then(reopen_regular),
-            Place::Vdso => own_vdso(),
-        }
+            Place::Executable { pid } => RegularFile::open_program_of(*pid)?,
+            Place::Host { path } => RegularFile::open(path)?,
+            Place::Vdso => return own_vdso(),
+        };
+        Ok(OpenedFile { key: key_of(file.identity()), handle: Arc::new(file) })
     }
 
     fn text(&self, text: &Text) -> Result<Answer<Vec<u8>>, FileProblem> {
@@ -52,97 +49,30 @@ impl Files for OsFiles {
             TextPath::File(path) => read_whole(&path, text.bytes_max())?,
             TextPath::Link(path) => fs::read_link(path)?.into_os_string().into_vec(),
         };
-        Ok(Answer { time_ns: now_ns(), value })
+        Ok(Answer { time_ns: monotonic_ns(), value })
     }
 
     fn threads(&self, pid: u32) -> Result<Answer<Vec<u32>>, FileProblem> {
-        let names = fs::read_dir(format!("/proc/{pid}/task"))?;
-        let tids = names.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        let mut value: Vec<u32> = tids.take(THREADS_MAX).collect();
-        value.sort_unstable();
-        Ok(Answer { time_ns: now_ns(), value })
+        let mut value = process::threads(pid)?;
+        value.truncate(THREADS_MAX);
+        Ok(Answer { time_ns: monotonic_ns(), value })
     }
 }
 
 impl Memory for OsMemory {
     fn read(&self, pid: u32, address: u64, into: &mut [u8]) -> Result<Answer<usize>, FileProblem> {
-        let base = usize::try_from(address).map_err(|_| FileProblem::Missing)?;
-        let remote = [RemoteIoVec { base, len: into.len() }];
-        let pid = Pid::from_raw(i32::try_from(pid).map_err(|_| FileProblem::Missing)?);
-        let value = process_vm_readv(pid, &mut [io::IoSliceMut::new(into)], &remote)?;
-        Ok(Answer { time_ns: now_ns(), value })
+        let value = ProcessMemory::open(pid)?.read(address, into)?;
+        Ok(Answer { time_ns: monotonic_ns(), value })
     }
 }
 
-fn now_ns() -> u64 {
-    let Ok(now) = clock_gettime(ClockId::CLOCK_MONOTONIC) else { return 0 };
-    let seconds = u64::try_from(now.tv_sec()).unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec()).unwrap_or(0))
-}
-
-/// A file that is only named, not yet opened: opening a pipe or a device would have effects.
-struct Named(OwnedFd);
-
-fn open_path(path: &Path) -> Result<Named, FileProblem> {
-    if !path.is_absolute() {
-        return Err(FileProblem::BadPath);
-    }
-    Ok(Named(open(path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?))
-}
-
-/// Resolves `path` as the process would; links cannot lead out of its root.
-fn open_in_root(pid: u32, path: &Path) -> Result<Named, FileProblem> {
-    if !path.is_absolute() {
-        return Err(FileProblem::BadPath);
-    }
-    let root = PathBuf::from(format!("/proc/{pid}/root"));
-    let root = openat2(AT_FDCWD, &root, how(OFlag::O_DIRECTORY, ResolveFlag::empty()))?;
-    let resolve = ResolveFlag::RESOLVE_IN_ROOT | ResolveFlag::RESOLVE_NO_MAGICLINKS;
-    Ok(Named(openat2(root.as_fd(), path, how(OFlag::empty(), resolve))?))
-}
-
-fn how(flags: OFlag, resolve: ResolveFlag) -> OpenHow {
-    OpenHow::new().flags(OFlag::O_PATH | OFlag::O_CLOEXEC | flags).resolve(resolve)
-}
-
-/// Opens a named file for reading once it is seen to be a regular one.
-fn reopen_regular(named: Named) -> Result<OpenedFile, FileProblem> {
-    let link = format!("/proc/self/fd/{}", named.0.as_raw_fd());
-    if !File::from(named.0.try_clone()?).metadata()?.is_file() {
-        return Err(FileProblem::NotRegular);
-    }
-    let file = File::open(link)?;
-    let metadata = file.metadata()?;
-    let device = metadata.dev();
-    let key = FileKey {
-        major: u32::try_from(nix::sys::stat::major(device)).unwrap_or(u32::MAX),
-        minor: u32::try_from(nix::sys::stat::minor(device)).unwrap_or(u32::MAX),
-        inode: metadata.ino(),
+fn key_of(identity: FileIdentity) -> FileKey {
+    let part = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    FileKey {
+        major: part(nix::sys::stat::major(identity.device)),
+        minor: part(nix::sys::stat::minor(identity.device)),
+        inode: identity.inode,
         generation: 0,
-    };
-    Ok(OpenedFile { handle: Arc::new(OsFile { file, len: metadata.len() }), key })
-}
-
-struct OsFile {
-    file: File,
-    len: u64,
-}
-
-impl ReadAt for OsFile {
-    fn len(&self) -> u64 {
-        self.len
-    }
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> io::Result<usize> {
-        let mut done = 0;
-        while let Some(rest) = into.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            match self.file.read_at(rest, offset.saturating_add(done as u64)) {
-                Ok(0) => break,
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(done)
     }
 }
 
@@ -185,4 +115,50 @@ fn own_vdso() -> Result<OpenedFile, FileProblem> {
     let mut image = vec![0; usize::try_from(length).unwrap_or(0)];
     File::open("/proc/self/mem")?.read_exact_at(&mut image, range.start)?;
     Ok(OpenedFile { handle: Arc::new(image), key: FileKey::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::image::Image;
+
+    fn own() -> u32 {
+        std::process::id()
+    }
+
+    #[test]
+    fn the_own_program_is_found_at_its_path_and_by_its_process() {
+        let link = OsFiles.text(&Text::Executable { pid: own() }).unwrap();
+        let path = PathBuf::from(std::ffi::OsString::from_vec(link.value));
+        let by_path = OsFiles.open(&Place::InProcess { pid: own(), path }).unwrap();
+        let by_process = OsFiles.open(&Place::Executable { pid: own() }).unwrap();
+        assert_eq!(by_path.key, by_process.key);
+        assert!(link.time_ns > 0);
+    }
+
+    #[test]
+    fn maps_name_the_own_program_by_its_key() {
+        let maps = OsFiles.text(&Text::Maps { pid: own() }).unwrap().value;
+        let key = OsFiles.open(&Place::Executable { pid: own() }).unwrap().key;
+        assert!(maps_lines(&maps).any(|line| line.is_executable && line.key.inode == key.inode));
+    }
+
+    #[test]
+    fn the_vdso_is_an_elf_image_with_a_build_id() {
+        let vdso = OsFiles.open(&Place::Vdso).unwrap();
+        assert!(Image::parse(vdso.handle).unwrap().build_id().is_some());
+    }
+
+    #[test]
+    fn refusals_have_their_reason() {
+        let missing = Place::Host { path: "/no/such/file".into() };
+        assert_eq!(OsFiles.open(&missing).unwrap_err(), FileProblem::Missing);
+        let device = Place::Host { path: "/dev/zero".into() };
+        assert_eq!(OsFiles.open(&device).unwrap_err(), FileProblem::NotRegular);
+        let relative = Place::Host { path: "file".into() };
+        assert_eq!(OsFiles.open(&relative).unwrap_err(), FileProblem::BadPath);
+        assert_eq!(OsFiles.threads(u32::MAX).unwrap_err(), FileProblem::Missing);
+        assert_eq!(OsMemory.read(u32::MAX, 0, &mut [0]).unwrap_err(), FileProblem::Missing);
+    }
 }

@@ -162,10 +162,14 @@ pub enum FileProblem {
 impl From<std::io::Error> for FileProblem {
     fn from(error: std::io::Error) -> Self {
         use nix::errno::Errno;
+        if error.kind() == std::io::ErrorKind::NotFound {
+            return Self::Missing;
+        }
         match Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)) {
             Errno::ENOENT | Errno::ESRCH | Errno::ENOTDIR => Self::Missing,
             Errno::EACCES | Errno::EPERM => Self::Denied,
             Errno::EMFILE | Errno::ENFILE => Self::TooManyOpen,
+            Errno::EMEDIUMTYPE => Self::NotRegular,
             errno => Self::System { errno: errno as i32 },
         }
     }

@@ -30,6 +30,11 @@ pub use segment::{MappedRange, Segment, SegmentKind};
 
 use header::Header;
 
+/// The GNU build ID among bare notes, such as the kernel's.
+pub(crate) fn build_id_of_notes(notes: &[u8]) -> Option<Vec<u8>> {
+    notes::in_bytes(notes, notes::GNU_BUILD_ID)
+}
+
 /// The largest section that is read, after decompression.
 pub const SECTION_BYTES_MAX: u64 = 1 << 30;
 

@@ -43,7 +43,7 @@ pub(super) fn find(
     })
 }
 
-fn in_bytes(mut bytes: &[u8], wanted: NoteName) -> Option<Vec<u8>> {
+pub(super) fn in_bytes(mut bytes: &[u8], wanted: NoteName) -> Option<Vec<u8>> {
     while let Some((note, rest)) = next_note(bytes) {
         if note.kind == wanted.kind && note.owner == wanted.owner && is_identifier(note.description) {
             return Some(note.description.to_vec());

@@ -1,0 +1,284 @@
+//! Processes and threads begin, get names, run other programs, and end.
+
+use microscope_capture::{Builder, Process, ProcessId, StringId, Thread, ThreadId};
+use rustc_hash::FxHashSet;
+
+use super::process::{Life, ProgramImage, Uncertain};
+use super::space::AddressSpace;
+use super::{Scope, Tracker};
+use crate::records::{NewName, Stamp, Task};
+
+/// What a program image begins with.
+#[derive(Default)]
+pub(super) struct Beginning {
+    pub(super) parent: Option<ProcessId>,
+    pub(super) exec_of: Option<ProcessId>,
+    pub(super) name: Box<str>,
+    pub(super) executable: Option<StringId>,
+    pub(super) space: AddressSpace,
+    /// The number of the space's answers, where they are another's.
+    pub(super) generation: Option<u64>,
+    pub(super) uncertain: Vec<Uncertain>,
+}
+
+impl Tracker {
+    pub(super) fn on_fork(&mut self, task: &Task, time_ns: u64, rows: &mut Builder) {
+        if task.pid == task.parent_pid {
+            let Some(process) = self.adopt(task.pid, time_ns, rows) else { return };
+            let name = self.thread_name(task.parent_tid, process, rows);
+            self.begin_thread(process, task.pid, task.tid, time_ns, name, rows);
+        } else {
+            self.on_new_process(task, time_ns, rows);
+        }
+    }
+
+    fn on_new_process(&mut self, task: &Task, time_ns: u64, rows: &mut Builder) {
+        let parent = self.running(task.parent_pid);
+        if !self.options.children || (parent.is_none() && !self.is_in_scope(task.pid)) {
+            return;
+        }
+        if self.running(task.pid).is_some_and(|row| self.starts_at(row) >= time_ns) {
+            return;
+        }
+        self.end_process(task.pid, time_ns, rows);
+        let beginning = parent.and_then(|row| self.inherit(row, time_ns, rows)).unwrap_or_default();
+        let thread_name = parent.map(|row| self.thread_name(task.parent_tid, row, rows));
+        let is_known = parent.is_some() && beginning.uncertain.is_empty();
+        let Some(process) = self.begin_process(task.pid, time_ns, beginning, rows) else { return };
+        self.begin_thread(process, task.pid, task.tid, time_ns, thread_name.unwrap_or_else(no_name), rows);
+        if !is_known {
+            self.read_again(process, time_ns);
+        }
+    }
+
+    fn inherit(&self, parent: ProcessId, time_ns: u64, rows: &Builder) -> Option<Beginning> {
+        let image = self.images.get(&parent)?;
+        Some(Beginning {
+            parent: Some(parent),
+            exec_of: None,
+            name: image.name.clone(),
+            executable: rows.tables.processes.executable.get(parent.index()).copied(),
+            space: image.space.fork(time_ns),
+            generation: Some(image.generation),
+            uncertain: image.uncertain.iter().copied().filter(|time| time.until_ns == u64::MAX).collect(),
+        })
+    }
+
+    pub(super) fn on_exit(&mut self, task: &Task, time_ns: u64, rows: &mut Builder) {
+        let lives = self.of_tid.get(&task.tid).map(Vec::as_slice).unwrap_or_default();
+        let running = lives.iter().rev().find(|life| life.pid == task.pid && life.end_ns.is_none());
+        match running.filter(|life| life.start_ns <= time_ns).copied() {
+            Some(life) => self.end_thread(task.tid, life, time_ns, rows),
+            None => self.counts.exits_unmatched += u64::from(self.running(task.pid).is_some()),
+        }
+    }
+
+    /// Ends a thread, and with the last one its process.
+    fn end_thread(&mut self, tid: u32, life: Life, time_ns: u64, rows: &mut Builder) {
+        self.end_life(tid, life.process, time_ns, rows);
+        let Some(image) = self.images.get_mut(&life.process) else { return };
+        image.running.remove(&tid);
+        if image.running.is_empty() {
+            self.end_image(life.process, time_ns, rows);
+        }
+    }
+
+    fn end_life(&mut self, tid: u32, process: ProcessId, time_ns: u64, rows: &mut Builder) {
+        let lives = self.of_tid.get_mut(&tid).map(Vec::as_mut_slice).unwrap_or_default();
+        let life = lives.iter_mut().rev().find(|life| life.process == process && life.end_ns.is_none());
+        let Some(life) = life else { return };
+        let end_ns = time_ns.max(life.start_ns);
+        life.end_ns = Some(end_ns);
+        let end = Some(self.clock.relative(end_ns));
+        set(&mut rows.tables.threads.end_ns, life.thread.index(), end);
+    }
+
+    pub(super) fn on_name(&mut self, name: &NewName<'_>, time_ns: u64, rows: &mut Builder) {
+        let text = self.options.limits.text(name.name);
+        if name.is_exec {
+            self.on_exec(name.pid, &text, time_ns, rows);
+            return;
+        }
+        let Some(process) = self.adopt(name.pid, time_ns, rows) else { return };
+        let id = rows.string(&text);
+        let found = self.resolve(name.pid, name.tid, time_ns, rows);
+        if let Some(thread) = found {
+            set(&mut rows.tables.threads.name, thread.thread.index(), id);
+        }
+        if name.pid == name.tid {
+            self.rename_process(process, text.into(), rows);
+        }
+    }
+
+    pub(super) fn rename_process(&mut self, process: ProcessId, name: Box<str>, rows: &mut Builder) {
+        let id = rows.string(&name);
+        set(&mut rows.tables.processes.name, process.index(), id);
+        if let Some(image) = self.images.get_mut(&process) {
+            image.name = name;
+        }
+    }
+
+    /// Another program began. All other threads are gone; the one that asked for it now has the process's
+    /// number, whatever its own was.
+    fn on_exec(&mut self, pid: u32, name: &str, time_ns: u64, rows: &mut Builder) {
+        let old = self.running(pid);
+        if old.is_some_and(|row| self.starts_at(row) > time_ns) || (old.is_none() && !self.is_in_scope(pid)) {
+            return;
+        }
+        let parent = old.and_then(|row| self.images.get(&row)?.parent);
+        self.end_process(pid, time_ns, rows);
+        let beginning = Beginning { parent, exec_of: old, name: name.into(), ..Beginning::default() };
+        let Some(process) = self.begin_process(pid, time_ns, beginning, rows) else { return };
+        if let Some(image) = self.images.get_mut(&process) {
+            image.awaits_executable = true;
+        }
+        let name = rows.string(name);
+        self.begin_thread(process, pid, pid, time_ns, name, rows);
+    }
+
+    /// The running image of a process that belongs to the recording; a process not met before begins now, and
+    /// what it had before is read.
+    pub(super) fn adopt(&mut self, pid: u32, time_ns: u64, rows: &mut Builder) -> Option<ProcessId> {
+        if let Some(row) = self.running(pid) {
+            return Some(row);
+        }
+        if !self.is_in_scope(pid) || time_ns.saturating_add(super::RETAINED_NS) < self.now_ns {
+            return None;
+        }
+        let process = self.begin_process(pid, time_ns, Beginning::default(), rows)?;
+        self.read_again(process, time_ns);
+        Some(process)
+    }
+
+    pub(super) fn is_in_scope(&self, pid: u32) -> bool {
+        let is_task = pid != 0 && pid != Stamp::GONE;
+        is_task && (self.options.scope == Scope::Everything || self.targets.contains(&pid))
+    }
+
+    pub(super) fn running(&self, pid: u32) -> Option<ProcessId> {
+        let row = *self.of_pid.get(&pid)?.last()?;
+        self.images.get(&row)?.is_running().then_some(row)
+    }
+
+    fn starts_at(&self, row: ProcessId) -> u64 {
+        self.images.get(&row).map_or(0, |image| image.start_ns)
+    }
+
+    pub(super) fn begin_process(
+        &mut self,
+        pid: u32,
+        time_ns: u64,
+        beginning: Beginning,
+        rows: &mut Builder,
+    ) -> Option<ProcessId> {
+        if rows.tables.processes.len() >= self.options.limits.processes {
+            self.counts.processes_refused += 1;
+            return None;
+        }
+        let Beginning { parent, exec_of, name, executable, space, generation, uncertain } = beginning;
+        let row = Process {
+            pid,
+            namespace_pid: None,
+            parent,
+            exec_of,
+            name: rows.string(&name),
+            executable: executable.unwrap_or_else(no_name),
+            start_ns: self.clock.relative(time_ns),
+            end_ns: None,
+        };
+        let row = rows.tables.processes.push(row);
+        self.generations += 1;
+        let image = ProgramImage {
+            row,
+            pid,
+            parent,
+            start_ns: time_ns,
+            end_ns: None,
+            name,
+            awaits_executable: false,
+            space,
+            running: FxHashSet::default(),
+            uncertain,
+            generation: generation.unwrap_or(self.generations),
+            read_ns: None,
+            is_missing: false,
+        };
+        self.images.insert(row, image);
+        self.of_pid.entry(pid).or_default().push(row);
+        Some(row)
+    }
+
+    pub(super) fn begin_thread(
+        &mut self,
+        process: ProcessId,
+        pid: u32,
+        tid: u32,
+        time_ns: u64,
+        name: StringId,
+        rows: &mut Builder,
+    ) -> Option<ThreadId> {
+        let last = self.of_tid.get(&tid).and_then(|lives| lives.last()).filter(|life| life.end_ns.is_none());
+        match last.copied() {
+            Some(life) if life.process == process => return Some(life.thread),
+            // Its end was lost: a number has one life at a time.
+            Some(life) => self.end_thread(tid, life, time_ns, rows),
+            None => {}
+        }
+        if rows.tables.threads.len() >= self.options.limits.threads {
+            self.counts.threads_refused += 1;
+            return None;
+        }
+        let image = self.images.get_mut(&process)?;
+        image.running.insert(tid);
+        let thread = rows.tables.threads.push(Thread {
+            process,
+            tid,
+            namespace_tid: None,
+            name,
+            start_ns: self.clock.relative(time_ns),
+            end_ns: None,
+            user_time_ns: None,
+            system_time_ns: None,
+        });
+        let life = Life { thread, process, pid, start_ns: time_ns, end_ns: None };
+        self.of_tid.entry(tid).or_default().push(life);
+        Some(thread)
+    }
+
+    /// A new thread is called what the one that began it was called then.
+    fn thread_name(&self, tid: u32, process: ProcessId, rows: &Builder) -> StringId {
+        let life = self.of_tid.get(&tid).and_then(|lives| lives.iter().rev().find(|l| l.process == process));
+        let name = life.and_then(|life| rows.tables.threads.name.get(life.thread.index()));
+        name.or_else(|| rows.tables.processes.name.get(process.index())).copied().unwrap_or_else(no_name)
+    }
+
+    /// Ends the running image of a pid, if there is one.
+    fn end_process(&mut self, pid: u32, time_ns: u64, rows: &mut Builder) {
+        if let Some(row) = self.running(pid) {
+            self.end_image(row, time_ns, rows);
+        }
+    }
+
+    pub(super) fn end_image(&mut self, row: ProcessId, time_ns: u64, rows: &mut Builder) {
+        let Some(image) = self.images.get_mut(&row) else { return };
+        let end_ns = time_ns.max(image.start_ns);
+        image.end_ns = Some(end_ns);
+        let end = Some(self.clock.relative(end_ns));
+        set(&mut rows.tables.processes.end_ns, row.index(), end);
+        for tid in std::mem::take(&mut image.running) {
+            self.end_life(tid, row, end_ns, rows);
+        }
+        self.with_space(row, rows, |image, rows| image.space.end_all(end_ns, rows));
+    }
+}
+
+pub(super) fn no_name() -> StringId {
+    StringId::new(0)
+}
+
+/// Changes one cell of a column.
+pub(super) fn set<T>(column: &mut [T], index: usize, value: T) {
+    if let Some(cell) = column.get_mut(index) {
+        *cell = value;
+    }
+}
