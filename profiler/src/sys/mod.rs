@@ -5,9 +5,13 @@
 
 pub mod clock;
 pub mod files;
+pub mod handle;
+pub mod launch;
+pub mod limits;
 pub mod machine;
 pub mod memory;
 pub mod perf;
+pub mod poller;
 pub mod process;
 pub mod ring;
 

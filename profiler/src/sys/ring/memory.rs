@@ -1,7 +1,6 @@
 //! The mapping of a ring: its control page and its data. Comes from a perf event's descriptor, or from plain
 //! memory that a test writes as the kernel would.
 
-use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
@@ -94,10 +93,11 @@ fn mapping_length(data_bytes: usize) -> nix::Result<(usize, NonZeroUsize)> {
     }
 }
 
-/// The kernel's side of a ring, for tests and scripted kernels.
+/// The kernel's side of a ring, for scripted kernels.
+#[cfg(test)]
 impl RingMemory {
     /// A ring in plain memory that [`Self::write`] fills.
-    pub fn scripted(data_bytes: usize) -> nix::Result<Self> {
+    pub(crate) fn scripted(data_bytes: usize) -> nix::Result<Self> {
         let (page_bytes, length) = mapping_length(data_bytes)?;
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping of zeroes that nothing else knows.
@@ -106,12 +106,12 @@ impl RingMemory {
     }
 
     /// Writes as the kernel does: the whole record, or nothing when it does not fit. One writer at a time.
-    pub fn write(&self, record: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, record: &[u8]) -> Result<(), RingFull> {
         let tail = self.word(std::mem::offset_of!(ControlPage, data_tail)).load(Ordering::Acquire);
         let head = self.head();
         let free = self.data_bytes as u64 - head.wrapping_sub(tail).min(self.data_bytes as u64);
         if record.len() as u64 > free {
-            return Err(io::Error::from(io::ErrorKind::StorageFull));
+            return Err(RingFull);
         }
         for (index, byte) in record.iter().enumerate() {
             let place = ((head + index as u64) & (self.data_bytes as u64 - 1)) as usize;
@@ -122,4 +122,14 @@ impl RingMemory {
         head_word.store(head + record.len() as u64, Ordering::Release);
         Ok(())
     }
+
+    /// Claims to have written up to `position`.
+    pub(crate) fn set_head(&self, position: u64) {
+        self.word(std::mem::offset_of!(ControlPage, data_head)).store(position, Ordering::Release);
+    }
 }
+
+/// A record does not fit; a kernel counts it as lost.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RingFull;

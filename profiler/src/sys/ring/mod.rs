@@ -19,3 +19,6 @@ mod span;
 pub use memory::RingMemory;
 pub use reader::Ring;
 pub use span::{Span, SpanBytes};
+
+#[cfg(test)]
+mod tests;

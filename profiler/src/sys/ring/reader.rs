@@ -17,7 +17,7 @@ const SPARE_LOANS_MAX: usize = 8;
 pub struct Ring {
     memory: Arc<RingMemory>,
     lent: VecDeque<Lent>,
-    copied: Vec<SharedLoan>,
+    copied: Vec<Copied>,
     spare: Vec<SharedLoan>,
     tail: u64,
     taken: u64,
@@ -28,6 +28,13 @@ pub struct Ring {
 struct Lent {
     loan: SharedLoan,
     range: Range<u64>,
+}
+
+/// A loan whose bytes were copied, and how many.
+#[derive(Debug)]
+struct Copied {
+    loan: SharedLoan,
+    length: usize,
 }
 
 impl Ring {
@@ -41,6 +48,12 @@ impl Ring {
             tail: 0,
             taken: 0,
         }
+    }
+
+    /// The mapping, for a script to write.
+    #[cfg(test)]
+    pub(crate) fn memory(&self) -> Arc<RingMemory> {
+        Arc::clone(&self.memory)
     }
 
     /// How many bytes of data the ring holds.
@@ -70,7 +83,7 @@ impl Ring {
 
     /// How many bytes of copies are out.
     pub fn copied_bytes(&self) -> usize {
-        self.copied.iter().map(|loan| lock(loan).copy.len()).sum()
+        self.copied.iter().map(|copied| copied.length).sum()
     }
 
     /// Lends everything written since the last call.
@@ -89,10 +102,15 @@ impl Ring {
 
     /// Frees the space of returned spans, up to the oldest that is still out.
     pub fn reclaim(&mut self) {
-        while let Some(oldest) = self.lent.pop_front_if(|lent| lock(&lent.loan).place != Place::Ring) {
-            self.retire(oldest.loan);
+        while let Some(returned) = self.lent.pop_front_if(|lent| is_returned(&lent.loan)) {
+            self.keep_spare(returned.loan);
         }
-        self.recycle_copies();
+        for index in (0..self.copied.len()).rev() {
+            if is_returned(&self.copied[index].loan) {
+                let returned = self.copied.swap_remove(index);
+                self.keep_spare(returned.loan);
+            }
+        }
         self.tail = self.lent.front().map_or(self.taken, |lent| lent.range.start);
         self.memory.set_tail(self.tail);
     }
@@ -117,26 +135,22 @@ impl Ring {
             loan.place = Place::Copy;
         }
         drop(loan);
+        let moved = self.lent.pop_front()?;
+        self.copied.push(Copied { loan: moved.loan, length });
         self.reclaim();
         Some(length)
     }
 
-    fn retire(&mut self, loan: SharedLoan) {
-        if lock(&loan).place == Place::Copy {
-            self.copied.push(loan);
-        } else if self.spare.len() < SPARE_LOANS_MAX {
+    fn keep_spare(&mut self, loan: SharedLoan) {
+        if self.spare.len() < SPARE_LOANS_MAX {
             self.spare.push(loan);
         }
     }
+}
 
-    fn recycle_copies(&mut self) {
-        for index in (0..self.copied.len()).rev() {
-            if lock(&self.copied[index]).place == Place::Returned {
-                let loan = self.copied.swap_remove(index);
-                self.retire(loan);
-            }
-        }
-    }
+/// Never waits: a loan that is being read is not returned.
+fn is_returned(loan: &SharedLoan) -> bool {
+    loan.try_lock().is_ok_and(|loan| loan.place == Place::Returned)
 }
 
 fn new_loan() -> SharedLoan {
