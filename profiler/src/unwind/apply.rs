@@ -89,8 +89,8 @@ impl<M: StackReader> Step<'_, M> {
             Where::Unspecified if !callee_keeps(number) => Err(EndReason::NoRegister),
             Where::Unspecified | Where::Same => own,
             Where::Undefined => Err(EndReason::NoRegister),
-            Where::At(offset) => self.memory.word(self.from_frame(offset)),
-            Where::Is(offset) => Ok(self.from_frame(offset)),
+            Where::At(offset) => self.memory.word(self.frame_plus(offset)),
+            Where::Is(offset) => Ok(self.frame_plus(offset)),
             Where::Register(other) => self.frame.get(other).ok_or(EndReason::NoRegister),
             Where::AtExpression(place) => match self.evaluate(place)? {
                 slot if self.was_restored(slot) => own,
@@ -100,7 +100,7 @@ impl<M: StackReader> Step<'_, M> {
         }
     }
 
-    fn from_frame(&self, offset: i32) -> u64 {
+    fn frame_plus(&self, offset: i32) -> u64 {
         self.address.wrapping_add_signed(i64::from(offset))
     }
 

@@ -270,7 +270,8 @@ fn general_step(
         // The handler may have run on a stack of its own: no order between the two.
         return Ok((caller, RawFrameKind::Exact));
     }
-    if caller.sp() <= frame.sp() {
+    // A frame whose return address is in a register may have no stack at all.
+    if caller.sp() < frame.sp() || (caller.sp() == frame.sp() && caller.ip() == frame.ip()) {
         return Err(Stop::End(EndReason::NoProgress));
     }
     Ok((caller, RawFrameKind::ReturnAddress))

@@ -1,7 +1,7 @@
 //! A traced child for unwinder tests: compiled on the spot, stopped at will, stepped instruction by instruction.
 //!
 //! The child stops itself with SIGSTOP where the interesting part begins and again where it ends.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::HashMap;
@@ -55,6 +55,16 @@ impl Tracee {
         // Attaching sends a stop of its own.
         while tracee.step(None) == Stopped::Signal(Signal::SIGSTOP) {}
         tracee
+    }
+
+    /// Traces another thread of the same process instead.
+    pub fn switch_to_other_thread(&mut self) {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid)).unwrap();
+        let ids = tasks.map(|task| task.unwrap().file_name().to_str().unwrap().parse().unwrap());
+        let other = ids.map(Pid::from_raw).find(|id| *id != self.pid).unwrap();
+        ptrace::attach(other).unwrap();
+        waitpid(other, Some(WaitPidFlag::__WALL)).unwrap();
+        self.pid = other;
     }
 
     /// Executes one instruction, or delivers a signal and stops at its handler's first.
@@ -146,6 +156,7 @@ struct Mapping {
     end: u64,
     relative_start: u64,
     image: Option<Arc<Loaded>>,
+    path: String,
 }
 
 /// A file's image and its executable segments.
@@ -223,7 +234,7 @@ impl Maps {
             };
             let image = self.image(name, image);
             let relative_start = image.as_ref().map_or(0, |image| image.relative_start(offset));
-            self.mappings.push(Mapping { start, end, relative_start, image });
+            self.mappings.push(Mapping { start, end, relative_start, image, path: name.into() });
         }
     }
 
@@ -245,15 +256,16 @@ impl Maps {
         self.mappings.iter().any(|mapping| (mapping.start..mapping.end).contains(&address))
     }
 
+    /// Whether an address is in code of a file whose path contains `name`.
+    pub fn is_in(&self, address: u64, name: &str) -> bool {
+        let holds = |mapping: &&Mapping| (mapping.start..mapping.end).contains(&address);
+        self.mappings.iter().find(holds).is_some_and(|mapping| mapping.path.contains(name))
+    }
+
     /// Takes the images of files whose path contains `name` out of the map: their code stays, without rules.
     pub fn forget(&mut self, name: &str) {
-        for mapping in &mut self.mappings {
-            let named = |(path, image): (&String, &Arc<Loaded>)| {
-                path.contains(name) && mapping.image.as_ref().is_some_and(|of| Arc::ptr_eq(of, image))
-            };
-            if self.images.iter().any(named) {
-                mapping.image = None;
-            }
+        for mapping in self.mappings.iter_mut().filter(|mapping| mapping.path.contains(name)) {
+            mapping.image = None;
         }
         self.generation += 1 << 32;
     }
