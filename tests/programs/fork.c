@@ -1,6 +1,6 @@
 // answer: processes 2
 // answer: self in_parent 30 %, in_child 70 %
-// answer: path main > in_parent 30 %, main > in_child 70 %
+// answer: path main > in_parent 30 %, main > child > in_child 70 %
 //
 // Forks without exec: the child keeps its parent's mappings, and neither tells the kernel of any.
 // Parent and child work in turn, rounds of 3 and 7, and tell each other through pipes.

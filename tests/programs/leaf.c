@@ -1,5 +1,5 @@
 // answer: total many 100 %
-// answer: path main > many > tiny 70-100 %
+// answer: path main > many > tiny 60-100 %
 //
 // A function so small that most samples fall into its prologue and epilogue, where the frame is half built.
 #include "burn.h"

@@ -1,5 +1,5 @@
-// answer: total ask_time 100 %
-// answer: path main > ask_time > clock_gettime 90-100 %
+// answer: total ask_time 97-100 %
+// answer: path main > ask_time 97-100 %
 // answer: module [vdso] 60-100 %
 //
 // Asks for the time, which is answered by code that the kernel maps into every process.
