@@ -7,6 +7,10 @@ use std::path::PathBuf;
 use microscope_capture::{Capture, recover};
 use microscope_profiler::image::{Image, MappedRange};
 use microscope_profiler::records::{self, Layout, Layouts, Role, sample_type as bit};
+use microscope_profiler::registers::{PERF_REGISTER_MASK, RBP, RIP, RSP, Registers};
+use microscope_profiler::unwind::{
+    CodeAt, CodeMap, SampledInput, Section, SectionBytes, StackPolicy, UnwindImage, UnwindSections, Unwinder,
+};
 
 use crate::repository;
 
@@ -14,11 +18,12 @@ use crate::repository;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     ("decode_records", decode_records),
     ("open_capture", open_capture),
     ("read_image", read_image),
     ("recover_spool", recover_spool),
+    ("unwind", unwind),
 ];
 
 /// The directory of a target's corpus.
@@ -35,7 +40,8 @@ pub fn decode_records(bytes: &[u8]) {
 fn layouts() -> Layouts {
     let side_band = bit::IDENTIFIER | bit::TID | bit::TIME | bit::CPU;
     let sampler = side_band | bit::IP | bit::PERIOD | bit::REGS_USER | bit::STACK_USER;
-    let layout = |event, role, sample_type| Layout { event, role, sample_type, user_registers: 0xff_0fff };
+    let layout =
+        |event, role, sample_type| Layout { event, role, sample_type, user_registers: PERF_REGISTER_MASK };
     Layouts::new([
         layout(1, Role::Sampler, sampler),
         layout(2, Role::SideBand, side_band),
@@ -72,5 +78,59 @@ pub fn read_image(bytes: &[u8]) {
         let _ = image.read_loaded(segment.svma, &mut [0; 64]);
         let mapping = MappedRange { file_offset: segment.file_offset, length_bytes: 4096, executable: true };
         let _ = image.svma_of_mapping(mapping);
+    }
+}
+
+/// Walks a stack through code whose unwind sections are fuzzed too: 512 bytes of stack, then an ELF file.
+pub fn unwind(bytes: &[u8]) {
+    let Some((stack, file)) = bytes.split_first_chunk::<512>() else { return };
+    let Ok(image) = Image::from_bytes(file.to_vec()) else { return };
+    let image = UnwindImage::new(unwind_sections(&image));
+    image.index();
+    let (mut unwinder, mut frames) = (Unwinder::new(), Vec::new());
+    // Every word of the stack is tried as the place where the sample hit.
+    for word in stack.as_chunks::<8>().0.iter().take(16) {
+        let mut registers = Registers::default();
+        for (register, value) in
+            [(RIP, u64::from_le_bytes(*word)), (RSP, STACK_START), (RBP, STACK_START + 256)]
+        {
+            registers.set(register, value);
+        }
+        let input = SampledInput { registers, stack, stack_is_cut: false, user_chain: &[], thread: 1 };
+        unwinder.walk(&input, &OneImage(&image), StackPolicy::Both, &mut frames);
+    }
+}
+
+const STACK_START: u64 = 0x7fff_0000_0000;
+
+fn unwind_sections(image: &Image) -> UnwindSections {
+    let section = |name: &str| {
+        let data = image.section(name).ok()??;
+        Some(Section { address: data.svma, bytes: SectionBytes::whole(data.to_vec()) })
+    };
+    UnwindSections {
+        eh_frame_hdr: section(".eh_frame_hdr"),
+        eh_frame: section(".eh_frame"),
+        debug_frame: section(".debug_frame"),
+        stubs: section(".plt").into_iter().collect(),
+        text: section(".text").into_iter().collect(),
+        entry: Some(image.entry()),
+    }
+}
+
+/// An address space of one image at its own addresses.
+struct OneImage<'a>(&'a UnwindImage);
+
+impl CodeMap for OneImage<'_> {
+    fn generation(&self) -> u64 {
+        0
+    }
+
+    fn at(&self, address: u64) -> CodeAt<'_> {
+        if address < STACK_START {
+            CodeAt::Image { image: self.0, relative_address: address }
+        } else {
+            CodeAt::Unmapped
+        }
     }
 }
