@@ -5,14 +5,15 @@
 use std::path::PathBuf;
 
 use microscope_capture::{Capture, recover};
+use microscope_profiler::collector::SampleFields;
 use microscope_profiler::image::{Image, MappedRange};
-use microscope_profiler::records::{self, Layout, Layouts, Role, sample_type as bit};
+use microscope_profiler::records::{self, Layout, Layouts, Role};
 use microscope_profiler::registers::{PERF_REGISTER_MASK, RBP, RIP, RSP, Registers};
 use microscope_profiler::unwind::{
     CodeAt, CodeMap, SampledInput, Section, SectionBytes, StackPolicy, UnwindImage, UnwindSections, Unwinder,
 };
 
-use crate::repository;
+use crate::{repository, simulator};
 
 /// A target: its name, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
@@ -36,18 +37,17 @@ pub fn decode_records(bytes: &[u8]) {
     let _ = records::decode_any(bytes, &layouts());
 }
 
-/// Event 1 samples with stacks and registers, event 2 is the side band, event 3 has the kernel's chain too.
+/// The events of the simulated kernel, and one whose samples have the kernel's call chain.
 fn layouts() -> Layouts {
-    let side_band = bit::IDENTIFIER | bit::TID | bit::TIME | bit::CPU;
-    let sampler = side_band | bit::IP | bit::PERIOD | bit::REGS_USER | bit::STACK_USER;
-    let layout =
-        |event, role, sample_type| Layout { event, role, sample_type, user_registers: PERF_REGISTER_MASK };
-    Layouts::new([
-        layout(1, Role::Sampler, sampler),
-        layout(2, Role::SideBand, side_band),
-        layout(3, Role::Sampler, sampler | bit::CALLCHAIN),
-    ])
-    .unwrap_or_default()
+    let with_chain = SampleFields { callchain: true, user_registers: PERF_REGISTER_MASK, stack_bytes: 1024 };
+    let with_chain = Layout {
+        event: 9,
+        role: Role::Sampler,
+        sample_type: with_chain.sample_type(),
+        user_registers: with_chain.user_registers,
+    };
+    let simulated = simulator::layouts(2);
+    Layouts::new(simulated.iter().map(Layout::from).chain([with_chain])).unwrap_or_default()
 }
 
 /// Opens bytes as a capture file; one that is accepted gives the same capture again from its own bytes.

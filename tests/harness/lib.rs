@@ -14,6 +14,8 @@ pub mod program;
 pub mod report;
 pub mod repository;
 pub mod requirement;
+#[path = "../simulator/mod.rs"]
+pub mod simulator;
 pub mod tolerance;
 
 pub use answer::{Answer, Claim};

@@ -12,3 +12,4 @@ mod record_oracle;
 mod record_processes;
 mod record_programs;
 mod repository;
+mod simulated;
