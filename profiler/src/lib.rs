@@ -13,6 +13,7 @@ pub mod image;
 pub mod naming;
 pub mod options;
 pub mod order;
+pub mod processor;
 pub mod records;
 pub mod registers;
 pub mod sources;

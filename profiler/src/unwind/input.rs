@@ -19,20 +19,6 @@ pub struct SampledInput<'a> {
     pub thread: u32,
 }
 
-/// Which evidence a stack may be made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StackPolicy {
-    /// Call-frame information over the copied bytes.
-    #[default]
-    Copy,
-    /// The frame-pointer chain alone.
-    FramePointers,
-    /// Call-frame information, continued by the frame-pointer chain where both agree.
-    Both,
-    /// No stack beyond the innermost frame.
-    None,
-}
-
 /// One frame's address and what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawFrame {

@@ -23,9 +23,10 @@ mod search;
 mod stubs;
 mod walk;
 
+pub use crate::options::StackPolicy;
 pub use bytes::SectionBytes;
 pub use code_map::{CodeAt, CodeMap};
 pub use image::{ImageId, Section, UnwindImage, UnwindSections};
-pub use input::{RawFrame, RawFrameKind, SampledInput, StackPolicy, WalkEnd};
+pub use input::{RawFrame, RawFrameKind, SampledInput, WalkEnd};
 pub use reader::StackReader;
 pub use walk::{Counters, DEPTH_LIMIT, Unwinder};

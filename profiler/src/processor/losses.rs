@@ -1,0 +1,122 @@
+//! What was lost, where and when: one row for each run of losses in a ring.
+
+use std::collections::BTreeMap;
+
+use microscope_capture::{Builder, Loss, LossKind};
+
+use crate::collector::{CollectorReport, RingId, RingKind};
+use crate::order::Unit;
+use crate::records::Body;
+
+/// Losses of a ring that lie no farther apart are one row.
+const APART_NS: u64 = 100_000_000;
+/// Rows at most; later losses widen the last row of their ring.
+const ROWS_MAX: usize = 1 << 14;
+
+/// The stage that notes losses.
+pub(super) struct Losses {
+    start_ns: u64,
+    rings: BTreeMap<RingId, Ring>,
+    rows: Vec<Loss>,
+}
+
+#[derive(Default)]
+struct Ring {
+    /// The last record that got through: what is lost lies after it.
+    seen_ns: u64,
+    counted: u64,
+    /// Index of the ring's last row.
+    last: Option<usize>,
+}
+
+impl Losses {
+    pub(super) fn new(start_ns: u64) -> Self {
+        Self { start_ns, rings: BTreeMap::new(), rows: Vec::new() }
+    }
+
+    pub(super) fn on(&mut self, unit: &Unit<'_>) {
+        let time_ns = unit.record.stamp.time_ns;
+        match &unit.record.body {
+            Body::Lost(lost) => self.lost(unit.ring, lost.count, time_ns),
+            Body::Throttle(throttle) if throttle.is_stopped => {
+                self.note(unit.ring, LossKind::Throttled, 1, time_ns);
+            }
+            _ => {}
+        }
+        let ring = self.rings.entry(unit.ring).or_default();
+        ring.seen_ns = ring.seen_ns.max(time_ns);
+    }
+
+    fn lost(&mut self, ring: RingId, count: u64, time_ns: u64) {
+        let counted = &mut self.rings.entry(ring).or_default().counted;
+        *counted = counted.saturating_add(count);
+        self.note(ring, kind_of(ring), count, time_ns);
+    }
+
+    fn note(&mut self, id: RingId, kind: LossKind, count: u64, time_ns: u64) {
+        let ring = self.rings.entry(id).or_default();
+        let from_ns = ring.seen_ns.max(self.start_ns).min(time_ns).saturating_sub(self.start_ns);
+        let until_ns = time_ns.saturating_sub(self.start_ns).max(from_ns);
+        let is_full = self.rows.len() >= ROWS_MAX;
+        let near = |row: &&mut Loss| is_full || from_ns.saturating_sub(row.until_ns) <= APART_NS;
+        let last = ring.last.and_then(|last| self.rows.get_mut(last)).filter(|row| row.kind == kind);
+        if let Some(row) = last.filter(near) {
+            row.count = row.count.saturating_add(count);
+            row.until_ns = row.until_ns.max(until_ns);
+        } else {
+            ring.last = Some(self.rows.len());
+            self.rows.push(row(kind, count, (from_ns, until_ns), Some(id)));
+        }
+    }
+
+    /// The kernel's own counts know more than its records said: the rest was lost after the last of them.
+    pub(super) fn on_report(&mut self, report: &CollectorReport) {
+        for ring in &report.rings {
+            let counted = self.rings.get(&ring.ring).map_or(0, |ring| ring.counted);
+            let rest = ring.lost_records.unwrap_or(0).saturating_sub(counted);
+            if rest > 0 {
+                self.lost(ring.ring, rest, report.ended_ns);
+            }
+        }
+    }
+
+    /// A loss of which only the number is known.
+    pub(super) fn add(&mut self, kind: LossKind, count: u64, until_ns: u64) {
+        if count > 0 {
+            self.rows.push(row(kind, count, (0, until_ns.saturating_sub(self.start_ns)), None));
+        }
+    }
+
+    /// Records of one ring that are counted, not lost.
+    pub(super) fn add_in_ring(&mut self, kind: LossKind, count: u64, ring: RingId, span_ns: (u64, u64)) {
+        let from = span_ns.0.saturating_sub(self.start_ns);
+        let until = span_ns.1.saturating_sub(self.start_ns).max(from);
+        self.rows.push(row(kind, count, (from, until), Some(ring)));
+    }
+
+    pub(super) fn write(self, builder: &mut Builder) {
+        for row in self.rows {
+            builder.tables.losses.push(row);
+        }
+    }
+}
+
+const fn kind_of(ring: RingId) -> LossKind {
+    match ring.kind {
+        RingKind::Samples => LossKind::RingFull,
+        RingKind::SideBand => LossKind::SideBandFull,
+    }
+}
+
+fn row(kind: LossKind, count: u64, (from_ns, until_ns): (u64, u64), ring: Option<RingId>) -> Loss {
+    Loss {
+        kind,
+        count,
+        from_ns,
+        until_ns,
+        cpu: ring.map(|ring| u16::try_from(ring.cpu).unwrap_or(u16::MAX)),
+        process: None,
+        thread: None,
+        detail: microscope_capture::StringId::new(0),
+    }
+}

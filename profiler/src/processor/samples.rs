@@ -1,0 +1,210 @@
+//! A sample → its row: whose it is, what its stack is, how much it stands for.
+
+use microscope_capture::{
+    Builder, CodeRole, CpuMode, EndReason, Frame, FrameKind, MeasureId, ModuleId, Sample as SampleRow,
+    StackId, ThreadId,
+};
+
+use crate::annotate::Stacks;
+use crate::records::{Sample, Stamp, Words};
+use crate::registers::Registers;
+use crate::tracking::{Space, ThreadRef, Tracker};
+use crate::unwind::{RawFrame, RawFrameKind, SampledInput, StackPolicy, Unwinder};
+
+use super::code::Code;
+use super::duplicates::Duplicates;
+
+/// Rows of the stack tree at most: a program that makes a new stack with every sample must not fill memory.
+const STACKS_MAX: usize = 1 << 24;
+
+/// What samples measure.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measuring {
+    pub(super) start_ns: u64,
+    pub(super) measure: MeasureId,
+    /// What each sample stands for; absent when the kernel says it with each.
+    pub(super) period: Option<u64>,
+    pub(super) policy: StackPolicy,
+}
+
+/// The stage that makes sample rows. Owns the buffers that every sample uses again.
+pub(super) struct Samples {
+    measuring: Measuring,
+    unwinder: Unwinder,
+    stacks: Stacks,
+    duplicates: Duplicates,
+    kernel: Option<ModuleId>,
+    user_frames: Vec<RawFrame>,
+    frames: Vec<RawFrame>,
+    user_chain: Vec<u64>,
+    counts: SampleCounts,
+}
+
+/// What became of samples.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SampleCounts {
+    /// Rows made.
+    pub(super) rows: u64,
+    /// Taken by a second event of their thread and processor.
+    pub(super) duplicates: u64,
+    /// Without their stack, since the tree is full.
+    pub(super) without_room: u64,
+}
+
+impl Samples {
+    pub(super) fn new(measuring: Measuring) -> Self {
+        Self {
+            measuring,
+            unwinder: Unwinder::new(),
+            stacks: Stacks::default(),
+            duplicates: Duplicates::default(),
+            kernel: None,
+            user_frames: Vec::new(),
+            frames: Vec::new(),
+            user_chain: Vec::new(),
+            counts: SampleCounts::default(),
+        }
+    }
+
+    pub(super) const fn counts(&self) -> &SampleCounts {
+        &self.counts
+    }
+
+    /// The row that frames of the kernel belong to.
+    pub(super) fn set_kernel(&mut self, module: ModuleId) {
+        self.kernel = Some(module);
+    }
+
+    pub(super) fn forget(&mut self, thread: ThreadId) {
+        self.stacks.forget(thread);
+        self.duplicates.forget(thread);
+    }
+
+    pub(super) fn on(
+        &mut self,
+        stamp: Stamp,
+        sample: &Sample<'_>,
+        tracker: &mut Tracker,
+        code: &Code,
+        builder: &mut Builder,
+    ) {
+        let Some(owner) = tracker.resolve(stamp.pid, stamp.tid, stamp.time_ns, builder) else { return };
+        if self.duplicates.is_second(owner.thread, stamp.cpu, stamp.event) {
+            self.counts.duplicates += 1;
+            return;
+        }
+        let (stack, end) = match tracker.space(owner.process, stamp.time_ns) {
+            Some(space) => self.stack(owner, sample, space, code, builder),
+            None => (None, EndReason::NoModule),
+        };
+        self.push(stamp, sample, owner.thread, (stack, end), builder);
+    }
+
+    fn push(
+        &mut self,
+        stamp: Stamp,
+        sample: &Sample<'_>,
+        thread: ThreadId,
+        (stack, end): (Option<StackId>, EndReason),
+        builder: &mut Builder,
+    ) {
+        self.counts.rows += 1;
+        builder.sample(SampleRow {
+            time_ns: stamp.time_ns.saturating_sub(self.measuring.start_ns),
+            thread,
+            stack,
+            weight: self.measuring.period.unwrap_or(sample.period),
+            measure: self.measuring.measure,
+            cpu: u16::try_from(stamp.cpu).unwrap_or(u16::MAX),
+            mode: sample.mode,
+            end,
+        });
+    }
+
+    fn stack(
+        &mut self,
+        owner: ThreadRef,
+        sample: &Sample<'_>,
+        space: Space<'_>,
+        code: &Code,
+        builder: &mut Builder,
+    ) -> (Option<StackId>, EndReason) {
+        let end = self.walk(owner.thread, sample, space, code);
+        self.join(sample);
+        if builder.tables.stacks.len() >= STACKS_MAX {
+            self.counts.without_room += 1;
+            return (None, EndReason::DepthLimit);
+        }
+        let kernel = self.kernel;
+        let row_of = |_: &mut Builder, frame| row_of(frame, kernel, space);
+        let stack = self.stacks.intern(builder, owner.thread, space.generation(), &self.frames, row_of);
+        (stack, end)
+    }
+
+    /// The user part, innermost first, into `user_frames`.
+    fn walk(&mut self, thread: ThreadId, sample: &Sample<'_>, space: Space<'_>, code: &Code) -> EndReason {
+        self.user_frames.clear();
+        let Some(user) = sample.user else { return self.without_registers(sample) };
+        self.user_chain.clear();
+        self.user_chain.extend(sample.user_chain.iter());
+        let input = SampledInput {
+            registers: user.registers,
+            stack: user.stack,
+            stack_is_cut: user.stack_is_cut,
+            user_chain: &self.user_chain,
+            thread: thread.get(),
+        };
+        if user.is_32_bit {
+            return innermost_alone(&user.registers, &mut self.user_frames);
+        }
+        self.unwinder.walk(&input, &code.of(space), self.measuring.policy, &mut self.user_frames).reason
+    }
+
+    /// No register was wanted, or there is no user side.
+    fn without_registers(&mut self, sample: &Sample<'_>) -> EndReason {
+        let mut chain = sample.user_chain.iter();
+        let innermost = chain.next().or((sample.mode == CpuMode::User).then_some(sample.ip));
+        let Some(innermost) = innermost else { return EndReason::NoRegisters };
+        self.user_frames.push(RawFrame::exact(innermost));
+        if self.measuring.policy == StackPolicy::None {
+            return EndReason::NotWanted;
+        }
+        self.user_frames.extend(chain.map(RawFrame::return_address));
+        EndReason::FramePointers
+    }
+
+    /// Kernel frames, then user frames: all of the stack, innermost first.
+    fn join(&mut self, sample: &Sample<'_>) {
+        self.frames.clear();
+        push_kernel(sample.kernel_chain, &mut self.frames);
+        self.frames.extend_from_slice(&self.user_frames);
+    }
+}
+
+/// There are no rules for 32-bit code: only the sampled instruction is known.
+fn innermost_alone(registers: &Registers, frames: &mut Vec<RawFrame>) -> EndReason {
+    frames.extend(registers.ip().map(RawFrame::exact));
+    EndReason::NoRule
+}
+
+fn push_kernel(chain: Words<'_>, frames: &mut Vec<RawFrame>) {
+    let mut chain = chain.iter();
+    frames.extend(chain.next().map(RawFrame::exact));
+    frames.extend(chain.map(RawFrame::return_address));
+}
+
+/// Where the kernel's half of the address space begins, on every architecture with one.
+const KERNEL_HALF: u64 = 1 << 63;
+
+fn row_of(frame: RawFrame, kernel: Option<ModuleId>, space: Space<'_>) -> Frame {
+    let is_caller = frame.kind == RawFrameKind::ReturnAddress;
+    if let Some(kernel) = kernel.filter(|_| frame.address >= KERNEL_HALF) {
+        let kind = if is_caller { FrameKind::KernelCaller } else { FrameKind::Kernel };
+        return Frame { kind, role: CodeRole::Plain, module: Some(kernel), address: frame.address };
+    }
+    let kind = if is_caller { FrameKind::NativeCaller } else { FrameKind::Native };
+    let view = space.find(frame.lookup_address()).filter(|_| !space.is_uncertain());
+    let (module, address) = view
+        .map_or((None, frame.address), |view| (Some(view.module.id), view.relative_address(frame.address)));
+    Frame { kind, role: CodeRole::Plain, module, address }
+}
