@@ -71,6 +71,13 @@ impl Registers {
         Some(registers)
     }
 
+    /// The words perf would write for these registers; unknown ones, flags and segments are 0.
+    pub fn to_perf(self, mask: u64) -> impl Iterator<Item = u64> {
+        let number_of = |bit: usize| DWARF_OF_PERF.get(bit).copied().flatten();
+        let bits = (0..64_usize).filter(move |bit| mask >> bit & 1 == 1);
+        bits.map(move |bit| number_of(bit).and_then(|number| self.get(number)).unwrap_or(0))
+    }
+
     /// The value of a register, if known.
     #[must_use]
     pub fn get(&self, number: u8) -> Option<u64> {

@@ -10,6 +10,8 @@
 mod key;
 mod late;
 mod slots;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 

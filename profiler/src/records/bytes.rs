@@ -56,6 +56,12 @@ impl<'a> Cursor<'a> {
 pub struct Words<'a>(&'a [u8]);
 
 impl<'a> Words<'a> {
+    /// Bytes as words in native order; an incomplete last word is left out.
+    #[must_use]
+    pub const fn from_bytes(bytes: &'a [u8]) -> Self {
+        Self(bytes.as_chunks::<8>().0.as_flattened())
+    }
+
     /// How many.
     #[must_use]
     pub const fn len(self) -> usize {

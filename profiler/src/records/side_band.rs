@@ -8,11 +8,13 @@ use super::record::{
 use super::{ProblemKind, Words};
 
 /// `PERF_RECORD_MISC_*`; one bit has a meaning for each type of record.
-const MISC_MMAP_DATA: u16 = 1 << 13;
-const MISC_COMM_EXEC: u16 = 1 << 13;
-const MISC_SWITCH_OUT: u16 = 1 << 13;
-const MISC_MMAP_BUILD_ID: u16 = 1 << 14;
-const MISC_SWITCH_PREEMPT: u16 = 1 << 14;
+pub(super) mod misc {
+    pub(crate) const MMAP_DATA: u16 = 1 << 13;
+    pub(crate) const COMM_EXEC: u16 = 1 << 13;
+    pub(crate) const SWITCH_OUT: u16 = 1 << 13;
+    pub(crate) const MMAP_BUILD_ID: u16 = 1 << 14;
+    pub(crate) const SWITCH_PREEMPT: u16 = 1 << 14;
+}
 
 const PROT_EXEC: u32 = 4;
 const KSYMBOL_UNREGISTER: u16 = 1;
@@ -47,7 +49,7 @@ fn mapping(header: Header, mut cursor: Cursor<'_>) -> Option<NewMapping<'_>> {
         length_bytes: cursor.u64()?,
         file_offset: cursor.u64()?,
         evidence: Evidence::None,
-        is_executable: header.misc & MISC_MMAP_DATA == 0,
+        is_executable: header.misc & misc::MMAP_DATA == 0,
         path: text(cursor.rest()),
     })
 }
@@ -60,7 +62,7 @@ fn mapping2(header: Header, mut cursor: Cursor<'_>) -> Option<NewMapping<'_>> {
     let (start_address, length_bytes, file_offset) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
     let mut proof = Cursor::new(cursor.take(24)?);
     let evidence =
-        if header.misc & MISC_MMAP_BUILD_ID != 0 { build_id(proof.rest())? } else { inode(&mut proof)? };
+        if header.misc & misc::MMAP_BUILD_ID != 0 { build_id(proof.rest())? } else { inode(&mut proof)? };
     let (protection, _flags) = cursor.pair()?;
     Some(NewMapping {
         pid,
@@ -90,7 +92,7 @@ fn inode(proof: &mut Cursor<'_>) -> Option<Evidence> {
 
 fn name(header: Header, mut cursor: Cursor<'_>) -> Option<NewName<'_>> {
     let (pid, tid) = cursor.pair()?;
-    Some(NewName { pid, tid, is_exec: header.misc & MISC_COMM_EXEC != 0, name: text(cursor.rest()) })
+    Some(NewName { pid, tid, is_exec: header.misc & misc::COMM_EXEC != 0, name: text(cursor.rest()) })
 }
 
 fn task(mut cursor: Cursor<'_>) -> Option<Task> {
@@ -110,8 +112,8 @@ fn lost_samples(mut cursor: Cursor<'_>) -> Option<Lost> {
 
 const fn switch(header: Header, other: Option<(u32, u32)>) -> Switch {
     Switch {
-        is_out: header.misc & MISC_SWITCH_OUT != 0,
-        is_preempted: header.misc & MISC_SWITCH_PREEMPT != 0,
+        is_out: header.misc & misc::SWITCH_OUT != 0,
+        is_preempted: header.misc & misc::SWITCH_PREEMPT != 0,
         other,
     }
 }
