@@ -5,6 +5,7 @@
 //! [`NameSource`]; what could not be named becomes a [`Failure`].
 
 mod demangle;
+mod dwarf;
 mod kernel;
 mod locate;
 mod module;
@@ -12,6 +13,8 @@ mod namers;
 mod names;
 mod stubs;
 mod symbols;
+#[cfg(test)]
+mod tests;
 
 pub use demangle::demangle;
 pub use kernel::{KernelSymbol, KernelSymbols, KernelSymbolsError};

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use microscope_capture::{CodeRole, FunctionFlags};
+use microscope_capture::CodeRole;
 
 use crate::image::Image;
 
-use super::demangle::demangle;
+use super::demangle::{cut, demangle, is_mangled};
+use super::dwarf::{Code, DwarfInfo, Place};
 use super::locate::{OpenHost, Tried, locate};
 use super::stubs::Stubs;
 use super::symbols::{FoundSymbol, SymbolTable};
@@ -24,6 +25,7 @@ pub struct ModuleDebug {
 struct Loaded {
     symbols: SymbolTable,
     stubs: Stubs,
+    dwarf: Option<DwarfInfo>,
     tried: Vec<Tried>,
 }
 
@@ -49,40 +51,77 @@ impl Loaded {
     fn load(image: &Image, path: &Path, open: &OpenHost) -> Self {
         let mut located = locate(image, path, open);
         let images: Vec<&Image> = [Some(image), located.debug.as_ref()].into_iter().flatten().collect();
-        let (symbols, problems) = SymbolTable::read(&images);
+        let (symbols, mut problems) = SymbolTable::read(&images);
+        let holder = located.debug.as_ref().unwrap_or(image);
+        let dwarf = DwarfInfo::load(holder, located.supplementary.as_ref(), Code::of(image));
+        let dwarf = dwarf.unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
         let path = path.to_string_lossy();
         let problem = |cause: String| Tried { path: path.clone().into_owned(), refused: Some(cause) };
         located.tried.extend(problems.iter().map(|cause| problem(cause.to_string())));
         let stubs = Stubs::read(image, &symbols);
-        Self { symbols, stubs, tried: located.tried }
+        Self { symbols, stubs, dwarf, tried: located.tried }
     }
 
+    /// By the linker's stubs, else by debug information, else by symbol.
     fn name(&self, address: u64) -> NamedAddress {
         if let Some((name, start)) = self.stubs.find(address) {
-            return NamedAddress {
-                levels: vec![unlined(name, start, FunctionFlags::Plain)],
-                role: CodeRole::Stub,
-            };
+            let level = by_symbol(&FoundSymbol::stub(name, start));
+            return NamedAddress { levels: vec![level], role: CodeRole::Stub };
         }
-        match self.symbols.find(address) {
-            Some(FoundSymbol { linkage_name, range, flags }) => NamedAddress {
-                levels: vec![unlined(&linkage_name, range.start, flags)],
-                role: CodeRole::Plain,
-            },
-            None => NamedAddress::unnamed(),
+        let place = self.dwarf.as_ref().and_then(|dwarf| dwarf.find(address)).unwrap_or_default();
+        let levels = if place.levels.is_empty() { self.unlisted(address, place) } else { self.listed(place) };
+        NamedAddress { levels, role: CodeRole::Plain }
+    }
+
+    /// The levels that debug information has, with what only symbols tell of the physical function.
+    fn listed(&self, place: Place) -> Vec<Level> {
+        let Place { mut levels, entry, .. } = place;
+        if let Some(physical) = levels.last_mut() {
+            let function =
+                FunctionName { relative_address: entry, ..FunctionName::clone(&physical.function) };
+            physical.function = Arc::new(match self.symbols.at(entry, &function.name) {
+                Some(symbol) => with_symbol(function, &symbol),
+                None => function,
+            });
         }
+        levels
+    }
+
+    /// A function that debug information does not have, such as one in assembly; its line may still be known.
+    fn unlisted(&self, address: u64, place: Place) -> Vec<Level> {
+        let symbol = self.symbols.find(address);
+        symbol
+            .map(|symbol| Level { file: place.file, line: place.line, ..by_symbol(&symbol) })
+            .into_iter()
+            .collect()
     }
 }
 
-/// A function known by its linkage name alone.
-fn unlined(linkage_name: &str, start: u64, flags: FunctionFlags) -> Level {
+/// A function's flags and, where debug information has no linkage name, its names by symbol: line tables alone have
+/// names without their namespaces.
+fn with_symbol(mut function: FunctionName, symbol: &FoundSymbol) -> FunctionName {
+    function.flags = symbol.flags;
+    if function.linkage_name.is_empty() {
+        function.linkage_name = cut(&symbol.linkage_name).into();
+        if is_mangled(&symbol.linkage_name) {
+            function.name = demangle(&symbol.linkage_name).into();
+        }
+    }
+    function
+}
+
+/// A function known by its symbol alone.
+fn by_symbol(symbol: &FoundSymbol) -> Level {
     let function = FunctionName {
-        name: demangle(linkage_name).into(),
-        linkage_name: linkage_name.into(),
+        name: demangle(&symbol.linkage_name).into(),
+        linkage_name: cut(&symbol.linkage_name).into(),
         decl_file: None,
         decl_line: 0,
-        relative_address: start,
-        flags,
+        relative_address: symbol.range.start,
+        flags: symbol.flags,
     };
     Level { function: Arc::new(function), file: None, line: 0 }
 }

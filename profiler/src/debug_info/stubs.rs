@@ -131,7 +131,7 @@ impl Relocations<'_> {
         let (slot, info, addend) = (field(0)?, field(8)?, field(16)?);
         let name = match (info & 0xffff_ffff) as u32 {
             SETS_SLOT | JUMP_SLOT => self.symbol_name((info >> 32) as usize)?,
-            INDIRECT_RELATIVE => self.symbols.at(addend)?.linkage_name,
+            INDIRECT_RELATIVE => self.symbols.at(addend, "")?.linkage_name,
             _ => return None,
         };
         (!name.is_empty()).then_some((slot, name))

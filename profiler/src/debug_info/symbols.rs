@@ -47,6 +47,13 @@ pub(super) struct FoundSymbol {
     pub(super) flags: FunctionFlags,
 }
 
+impl FoundSymbol {
+    /// A stub that the linker made and gave no symbol.
+    pub(super) fn stub(name: &str, start: u64) -> Self {
+        Self { linkage_name: name.to_owned(), range: start..start, flags: FunctionFlags::Plain }
+    }
+}
+
 impl SymbolTable {
     /// Reads the tables of the module and its debug file; what cannot be read counts as absent and is named.
     pub(super) fn read(images: &[&Image]) -> (Self, Vec<ImageError>) {
@@ -108,11 +115,11 @@ impl SymbolTable {
             .take(NESTING_MAX)
             .take_while(|index| self.reach.get(*index).is_some_and(|reach| *reach > address))
             .find_map(|index| self.symbols.get(index).filter(|symbol| symbol.end > address))?;
-        self.at(found.address)
+        self.at(found.address, "")
     }
 
-    /// The function that begins at exactly `address`, under the best of its names.
-    pub(super) fn at(&self, address: u64) -> Option<FoundSymbol> {
+    /// The function that begins at exactly `address`: under the name `wanted` if it has it, else the best of its names.
+    pub(super) fn at(&self, address: u64, wanted: &str) -> Option<FoundSymbol> {
         let from = self.symbols.partition_point(|symbol| symbol.address < address);
         let same = self.symbols.get(from..)?.iter().take_while(|symbol| symbol.address == address);
         // Where sized symbols stand, the others are labels inside assembly.
@@ -123,7 +130,7 @@ impl SymbolTable {
             .map(|symbol| (symbol, self.name(symbol)))
             .filter(|(_, name)| !name.is_empty())
             .collect();
-        let (best, name) = group.iter().min_by_key(|(symbol, name)| rank(symbol, name))?;
+        let (best, name) = group.iter().min_by_key(|(symbol, name)| (*name != wanted, rank(symbol, name)))?;
         Some(FoundSymbol {
             linkage_name: (*name).to_owned(),
             range: best.address..best.end,

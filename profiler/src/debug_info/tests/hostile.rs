@@ -1,0 +1,56 @@
+//! Debug information that lies: lookups answer something or nothing, and never panic.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+
+use super::fixtures::{build, functions_of, host};
+use crate::debug_info::{ModuleDebug, NameSource};
+use crate::image::Image;
+
+/// A program's bytes, where its debug sections lie in them, and addresses worth asking for.
+struct Sample {
+    bytes: Vec<u8>,
+    debug: Vec<std::ops::Range<usize>>,
+    addresses: Vec<u64>,
+}
+
+fn sample() -> &'static Sample {
+    static SAMPLE: OnceLock<Sample> = OnceLock::new();
+    SAMPLE.get_or_init(|| {
+        let program = build("g++", "shapes.cpp", &["-g", "-O2"]);
+        let sections = program.image();
+        let sections = sections.sections().iter().filter(|s| {
+            s.name.starts_with(".debug_") || [".symtab", ".dynsym", ".rela.plt"].contains(&&*s.name)
+        });
+        Sample {
+            bytes: std::fs::read(&program.path).unwrap(),
+            debug: sections.map(|s| s.file_offset as usize..(s.file_offset + s.size) as usize).collect(),
+            addresses: functions_of(&program.path).iter().map(|(_, start, size)| start + size / 2).collect(),
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn mutated_debug_information_never_panics(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..40)
+    ) {
+        let sample = sample();
+        let mut bytes = sample.bytes.clone();
+        for (section, at, value) in changes {
+            let section = section.get(&sample.debug);
+            bytes[section.start + at.index(section.len())] = value;
+        }
+        let Ok(image) = Image::from_bytes(bytes) else { return Ok(()) };
+        let debug = ModuleDebug::new(image, Path::new("/nowhere/program"), host());
+        for address in &sample.addresses {
+            let named = debug.name(*address, true);
+            if !named.is_named() {
+                debug.failure(*address);
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Known answers: what each program says of itself in its head comment.
+
+use microscope_capture::{CodeRole, FunctionFlags};
+
+use super::fixtures::{Program, build};
+use crate::debug_info::{NameSource, NamedAddress};
+
+/// The levels from the one named `from` outward, at the first address in `function` that has it on a line.
+fn chain_at(program: &Program, function: &str, from: &str) -> Vec<(String, u32)> {
+    let debug = program.debug();
+    let (_, start, size) =
+        program.functions().into_iter().find(|(name, ..)| name.contains(function)).unwrap();
+    let chain = |address| {
+        let levels = debug.name(address, false).levels;
+        let levels = levels.iter().map(|level| (level.function.name.to_string(), level.line));
+        levels.skip_while(|(name, line)| name != from || *line == 0).collect::<Vec<_>>()
+    };
+    (start..start + size).map(chain).find(|chain| !chain.is_empty()).unwrap()
+}
+
+#[test]
+fn an_inline_chain_runs_from_the_innermost_function_to_the_physical_one() {
+    // Link-time optimisation splits functions and their inlined ones over units.
+    for flags in [&["-g", "-O2"][..], &["-g", "-O2", "-flto"]] {
+        let program = build("gcc", "inline.c", flags);
+        let chain = chain_at(&program, "outer", "leaf");
+        let expected = [("leaf", "LEAF"), ("middle", "A"), ("outer", "B")];
+        assert_eq!(chain, expected.map(|(name, mark)| (name.to_owned(), program.line(mark))));
+    }
+}
+
+#[test]
+fn cpp_functions_have_their_namespaces_inlined_or_not() {
+    let program = build("g++", "shapes.cpp", &["-g", "-O2"]);
+    let chain = chain_at(&program, "Circle4area", "geometry::(anonymous namespace)::square");
+    assert_eq!(chain[1], ("geometry::Circle::area() const".to_owned(), program.line("A")));
+}
+
+#[test]
+fn rust_functions_lose_their_hash() {
+    let program = build("rustc", "generic.rs", &["-g", "-O"]);
+    let chain = chain_at(&program, "7generic4work", "generic::Counter<T>::bump");
+    assert_eq!(chain[1], ("generic::work".to_owned(), program.line("A")));
+}
+
+#[test]
+fn a_return_address_is_looked_up_at_the_call_before_it() {
+    let program = build("gcc", "inline.c", &["-g", "-O2"]);
+    let debug = program.debug();
+    let (_, start, size) = program.functions().into_iter().find(|(name, ..)| name == "outer").unwrap();
+    assert_eq!(debug.name(start + 1, true), debug.name(start, false));
+    let name = |address, is_caller| {
+        debug.name(address, is_caller).levels.last().map(|l| l.function.name.to_string())
+    };
+    assert_eq!(name(start + size, true).as_deref(), Some("outer"));
+    assert_ne!(name(start + size, false).as_deref(), Some("outer"));
+}
+
+#[test]
+fn functions_know_their_declaration_their_symbol_and_their_address() {
+    let program = build("g++", "shapes.cpp", &["-g", "-O2"]);
+    let debug = program.debug();
+    let (_, start, _) =
+        program.functions().into_iter().find(|(name, ..)| name.ends_with("local_onlyi")).unwrap();
+    let function = debug.name(start + 1, false).levels.last().unwrap().function.clone();
+    assert_eq!((&*function.name, &*function.linkage_name), ("local_only(int)", "_ZL10local_onlyi"));
+    assert_eq!(function.relative_address, start);
+    assert!(function.decl_file.as_ref().unwrap().path.ends_with("programs/shapes.cpp"));
+    assert_eq!(function.decl_line, 34);
+}
+
+#[test]
+fn stubs_are_named_after_what_they_jump_to() {
+    for flags in [&["-O2"][..], &["-O2", "-Wl,-z,lazy"], &["-O2", "-Wl,-z,now", "-fcf-protection=none"]] {
+        let program = build("gcc", "inline.c", flags);
+        let image = program.image();
+        let debug = program.debug();
+        let stubs = image.sections().iter().filter(|section| section.name.starts_with(".plt"));
+        let addresses = stubs.flat_map(|section| section.svma..section.svma + section.size);
+        let named: Vec<NamedAddress> = addresses.map(|address| debug.name(address, false)).collect();
+        assert!(named.iter().all(|named| named.role == CodeRole::Stub && named.is_named()));
+        for wanted in ["strlen@plt", "abort@plt", "fwrite@plt"] {
+            assert!(named.iter().any(|n| &*n.levels[0].function.name == wanted), "{flags:?} {wanted}");
+        }
+    }
+}
+
+#[test]
+fn functions_without_debug_information_are_named_by_symbol_and_have_no_line() {
+    let program = build("gcc", "inline.c", &["-O2"]);
+    let debug = program.debug();
+    let (_, start, _) = program.functions().into_iter().find(|(name, ..)| name == "outer").unwrap();
+    let levels = debug.name(start + 3, false).levels;
+    assert_eq!((levels.len(), &*levels[0].function.name, levels[0].line), (1, "outer", 0));
+    assert!(debug.tried().iter().all(|tried| tried.refused.is_some()), "{:?}", debug.tried());
+}
+
+#[test]
+fn a_weak_alias_is_no_folded_function_but_equal_code_is() {
+    let program = build("gcc", "inline.c", &["-O2", "-Wl,--defsym=twin=outer"]);
+    let debug = program.debug();
+    let flags = |wanted: &str| {
+        let (_, start, _) = program.functions().into_iter().find(|(name, ..)| name == wanted).unwrap();
+        debug.name(start, false).levels[0].function.flags
+    };
+    assert_eq!(flags("original"), FunctionFlags::Plain);
+    assert_eq!(flags("renamed"), FunctionFlags::Plain);
+}
+
+#[test]
+fn an_address_without_a_name_says_what_was_tried_around_it() {
+    let program = build("gcc", "inline.c", &["-O2"]);
+    program.objcopy(&["--strip-all"]);
+    let debug = program.debug();
+    let entry = program.image().entry();
+    assert!(!debug.name(entry, false).is_named());
+    let failure = debug.failure(entry);
+    assert!(failure.range.contains(&entry), "{failure:?}");
+    assert_eq!(failure.tried[0].refused.as_deref(), Some("it has no .debug_info"));
+    assert!(failure.tried.iter().any(|tried| tried.path.contains("/usr/lib/debug/.build-id/")));
+}
+
+#[test]
+fn a_function_without_an_entry_has_its_symbols_name_and_the_line_tables_line_and_md5() {
+    let program = build("gcc", "lines.s", &["-Wa,-gdwarf-5"]);
+    let (_, start, _) = program.functions().into_iter().find(|(name, ..)| name == "main").unwrap();
+    let levels = program.debug().name(start, false).levels;
+    let file = levels[0].file.as_ref().unwrap();
+    assert_eq!(
+        (levels.len(), &*levels[0].function.name, &*file.path, levels[0].line),
+        (1, "main", "/src/main.c", 7)
+    );
+    let md5 = 0x0011_2233_4455_6677_8899_aabb_ccdd_eeff_u128;
+    assert_eq!(file.md5, Some(md5.to_le_bytes()), "the assembler writes the number's lowest byte first");
+}
