@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use crate::increment::{Increment, Told};
 use crate::{
-    Capture, File, FileId, Frame, FrameId, Function, FunctionId, Invalid, Module, ModuleId, ProcessId,
-    Sample, SampleId, Setting, Stack, StackId, StringId, Tables,
+    Capture, File, FileId, Frame, FrameId, Function, FunctionId, Invalid, Measure, MeasureId, Module,
+    ModuleId, ProcessId, Sample, SampleId, Setting, Stack, StackId, StringId, Tables,
 };
 
 /// Tables under construction, with an index for each dictionary.
@@ -71,6 +71,13 @@ impl Builder {
     /// The id of the stack in which `frame` was called from `parent`.
     pub fn stack(&mut self, parent: Option<StackId>, frame: FrameId) -> StackId {
         intern(&mut self.stacks, Stack { parent, frame }, |row| self.tables.stacks.push(row))
+    }
+
+    /// The id of the measure `row`.
+    pub fn measure(&mut self, row: Measure) -> MeasureId {
+        let measures = &mut self.tables.measures;
+        let known = measures.iter().find(|(_, measure)| *measure == row).map(|(id, _)| id);
+        known.unwrap_or_else(|| measures.push(row))
     }
 
     /// Appends a sample. Its id counts from the epoch's beginning, earlier increments included.

@@ -13,6 +13,7 @@ pub mod cells;
 mod column;
 pub mod file;
 mod ids;
+pub mod import;
 pub mod increment;
 mod merge;
 pub mod model;
@@ -20,6 +21,9 @@ mod publish;
 pub mod segments;
 pub mod spool;
 pub mod table;
+#[cfg(any(test, feature = "testing"))]
+#[allow(clippy::indexing_slicing, reason = "only tests and benches use it")]
+pub mod testing;
 pub mod validate;
 
 pub use builder::Builder;

@@ -87,3 +87,6 @@ fn merged(order: &[u32], equal: impl Fn(u32, u32) -> bool) -> (Vec<u32>, Vec<u32
     }
     (kept, numbers)
 }
+
+#[cfg(test)]
+mod tests;

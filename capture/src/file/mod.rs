@@ -200,3 +200,6 @@ fn check_padding(rest: &Reader<'_>) -> Result<(), DecodeError> {
 fn table_name(code: u16) -> &'static str {
     TableKind::from_code(code).map_or("a table that is not known", TableKind::name)
 }
+
+#[cfg(test)]
+mod tests;
