@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod check;
+pub mod describe;
 pub mod folded;
 pub mod fuzz;
 pub mod microscope;

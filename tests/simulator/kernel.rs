@@ -43,12 +43,14 @@ pub struct Map<'a> {
 }
 
 /// The period of simulated samples.
-const PERIOD_NS: u64 = 1_000_000;
+pub(super) const PERIOD_NS: u64 = 1_000_000;
 
 /// A kernel that does what a script says, at the times it says.
 #[derive(Debug)]
 pub struct Kernel {
-    now_ns: u64,
+    pub(super) cpus: u32,
+    pub(super) start_ns: u64,
+    pub(super) now_ns: u64,
     cpu: u32,
     /// Bytes written and not yet handed over.
     rings: BTreeMap<(u32, bool), Ring>,
@@ -67,7 +69,7 @@ impl Kernel {
         let layouts =
             (0..cpus).flat_map(|cpu| [RingKind::SideBand, RingKind::Samples].map(|kind| layout(cpu, kind)));
         let events = Delivery::Events(layouts.collect());
-        Self { now_ns: start_ns, cpu: 0, rings: BTreeMap::new(), deliveries: vec![events] }
+        Self { cpus, start_ns, now_ns: start_ns, cpu: 0, rings: BTreeMap::new(), deliveries: vec![events] }
     }
 
     /// What follows happens at this time. Times may go back: rings of other processors are not in step.

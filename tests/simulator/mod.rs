@@ -1,10 +1,13 @@
 //! A scripted kernel: what this machine cannot be made to do on demand, as bytes that a real one would write.
 //!
 //! [`Kernel`] takes a script (fork, map, sample, lose, …) and gives the deliveries that a collector would hand over.
-//! They pass through the real decoder, merge and tracking. Only behavior that was seen on a real kernel is modelled
+//! [`record`] passes them through the real processor. Only behavior that was seen on a real kernel is modelled
 //! (the layouts are those of `linux/perf_event.h`); to model more, look at a real one first.
 
 mod kernel;
 mod record;
+mod recording;
 
+use kernel::PERIOD_NS;
 pub use kernel::{Kernel, Map, Thread, layouts};
+pub use recording::record;
