@@ -50,7 +50,12 @@ pub fn cut_end(text: &str, columns: usize) -> String {
     cut
 }
 
-fn cut_start(text: &str, columns: usize) -> String {
+/// `text` in at most `columns`, the beginning replaced by an ellipsis.
+#[must_use]
+pub fn cut_start(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
     let Some(room) = columns.checked_sub(1) else { return String::new() };
     let mut kept: Vec<char> = prefix(text.chars().rev(), room).collect();
     kept.push(ELLIPSIS);

@@ -1,6 +1,6 @@
 //! Rows as aligned columns that fit the screen: the columns that may shrink share what the others leave.
 
-use super::names::{cut_end, shorten_function, shorten_path, width};
+use super::names::{cut_end, cut_start, shorten_function, shorten_path, width};
 use super::screen::{Screen, Style};
 
 /// How a column gives way when there is not room for all.
@@ -38,7 +38,7 @@ impl Column {
     }
 }
 
-/// One cell: text that is already escaped, and its style. What is in `indent` is never cut.
+/// One cell: text that is already escaped, and its style.
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     indent: String,
@@ -94,27 +94,39 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The table as lines, each with its line break. A row without titles anywhere has no title line.
+    /// The table as lines, each with its line break. Columns without any text are left out, and so is the line of
+    /// titles when no column has one.
     #[must_use]
     pub fn render(&self, screen: &Screen) -> String {
-        let widths = self.widths(screen.columns);
+        let filled = self.filled();
+        let widths = filled.widths(screen.columns);
         let mut text = String::new();
-        if self.columns.iter().any(|column| !column.title.is_empty()) {
+        if filled.columns.iter().any(|column| !column.title.is_empty()) {
             let titles: Vec<_> =
-                self.columns.iter().map(|column| Cell::new(column.title).style(Style::Faint)).collect();
-            self.render_row(&titles, &widths, screen, &mut text);
+                filled.columns.iter().map(|column| Cell::new(column.title).style(Style::Faint)).collect();
+            filled.render_row(&titles, &widths, screen, &mut text);
         }
-        for row in &self.rows {
-            self.render_row(row, &widths, screen, &mut text);
+        for row in &filled.rows {
+            filled.render_row(row, &widths, screen, &mut text);
         }
         text
     }
 
+    /// The table without columns that say nothing.
+    fn filled(&self) -> Self {
+        let says = |at: usize| self.rows.iter().any(|row| row.get(at).is_some_and(|cell| cell.width() > 0));
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|at| says(*at)).collect();
+        let cells =
+            |row: &Vec<Cell>| kept.iter().map(|at| row.get(*at).cloned().unwrap_or_default()).collect();
+        Self {
+            columns: kept.iter().map(|at| self.columns[*at]).collect(),
+            rows: self.rows.iter().map(cells).collect(),
+        }
+    }
+
     fn render_row(&self, row: &[Cell], widths: &[usize], screen: &Screen, into: &mut String) {
         let mut pending = 0;
-        for (index, (column, columns)) in self.columns.iter().zip(widths).enumerate() {
-            let empty = Cell::default();
-            let cell = row.get(index).unwrap_or(&empty);
+        for (index, ((column, cell), columns)) in self.columns.iter().zip(row).zip(widths).enumerate() {
             let gap = if index == 0 { 0 } else { GAP.len() };
             let (shown, used) = fit(cell, column.fit, *columns, screen);
             let padding = columns.saturating_sub(used);
@@ -175,7 +187,8 @@ impl Table {
 
 /// The cell in at most `columns`, painted, and the columns it takes.
 fn fit(cell: &Cell, fit: Fit, columns: usize, screen: &Screen) -> (String, usize) {
-    let indent = cut_end(&cell.indent, columns);
+    // A deep indent must leave room for what is indented.
+    let indent = cut_start(&cell.indent, columns.saturating_sub(width(&cell.text).min(MINIMUM)));
     let room = columns - width(&indent);
     let text = match fit {
         Fit::Whole => cell.text.clone(),
@@ -223,7 +236,16 @@ mod tests {
 
     #[test]
     fn lines_do_not_end_in_blanks() {
-        check(&[["1.0 %", "main", ""]], 80, " self  function  place\n1.0 %  main\n");
+        check(
+            &[["1.0 %", "main", ""], ["", "f", "a.rs"]],
+            80,
+            " self  function  place\n1.0 %  main\n       f         a.rs\n",
+        );
+    }
+
+    #[test]
+    fn columns_that_say_nothing_are_left_out() {
+        check(&[["", "main", ""]], 80, "function\nmain\n");
     }
 
     #[test]

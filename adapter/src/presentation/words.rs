@@ -1,5 +1,6 @@
 //! What the capture's codes mean to a person, and what would help.
 
+use microscope_analysis::views::Remedy;
 use microscope_capture::{EndReason, LossKind};
 
 /// Why stacks end early, as the rest of "12 stacks …".
@@ -28,19 +29,19 @@ pub fn end_reason(reason: EndReason) -> &'static str {
     }
 }
 
-/// What a person can do about stacks that end for `reason`.
+/// What a person can do so that stacks become whole.
 #[must_use]
-pub fn end_remedy(reason: EndReason) -> Option<&'static str> {
-    Some(match reason {
-        EndReason::StackBytes | EndReason::NoMemory => "record with more bytes, such as --stack-bytes 32KiB",
-        EndReason::NoRule => {
-            "build that module with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer"
+pub fn end_remedy(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::MoreStackBytes => "record with more bytes of stack, such as --stack-bytes 32KiB",
+        Remedy::UnwindTables => {
+            "build that module with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer and --stack both"
         }
-        EndReason::NoFile => "keep the file readable while recording",
-        EndReason::FramePointers => "record with --stack both",
-        EndReason::UncertainMapping => "record at a lower rate, such as --preset low",
-        _ => return None,
-    })
+        Remedy::ReadableFile => "keep the module's file readable while recording",
+        Remedy::DescribeGeneratedCode => "have the runtime describe its code, such as in /tmp/perf-PID.map",
+        Remedy::CopyStack => "record with --stack both",
+        Remedy::LoseFewerRecords => "record at a lower --rate, so that no records of mappings are lost",
+    }
 }
 
 /// What was lost, as the rest of "12 …".
@@ -70,10 +71,4 @@ pub fn loss_remedy(kind: LossKind) -> Option<&'static str> {
         LossKind::Throttled => "record at a lower --rate, or raise kernel.perf_cpu_time_max_percent",
         _ => return None,
     })
-}
-
-/// Whether [`loss`] counts nanoseconds instead of things.
-#[must_use]
-pub fn loss_is_time(kind: LossKind) -> bool {
-    kind == LossKind::BeforeArming
 }
