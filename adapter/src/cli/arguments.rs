@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use microscope_capture::import::Format;
+use microscope_profiler::options::{EventChoice, KernelChoice, Preset, StackPolicy};
 
-use super::values::{Moment, parse_moment, parse_size};
+use super::values::{Moment, choice, parse_moment, parse_size};
 
 /// Records where a program's time goes and shows it, down to the source line.
 #[derive(Debug, Parser)]
@@ -49,48 +51,51 @@ pub enum OutputFormat {
 /// `record`.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("target").required(true).args(["pids", "program"]))]
+#[command(
+    override_usage = "microscope record [OPTIONS] [--] PROGRAM [ARGS]...\n       microscope record [OPTIONS] -p PID..."
+)]
 #[command(after_help = "\
 Examples:
   microscope record ./server --port 8080          to the program's exit
   microscope record -o run.mscope -- make test    with all its children
-  microscope record -p 4711 --duration 10s        ten seconds of a running process
+  microscope record -p 4711 --duration 10s        ten seconds of a process
 
-Ctrl-C belongs to the program: recording lasts to its exit. A second Ctrl-C ends the recording
-at once and lets the program run on. With -p the first one ends it.")]
+Ctrl-C belongs to the program: recording lasts to its exit. A second Ctrl-C
+ends the recording at once; the program runs on. With -p the first one does.")]
 pub struct RecordArguments {
     /// Where the capture goes [default: .microscope/PROGRAM-TIME.mscope]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
     /// Rate and stack depth together: low is 99 Hz and 8 KiB, default 999 Hz and 16 KiB, high 4,999 Hz and 32 KiB
-    #[arg(long, value_enum, default_value_t = PresetArgument::Default)]
-    pub preset: PresetArgument,
+    #[arg(long, value_parser = choice(Preset::ALL, Preset::name), default_value_t = Preset::default())]
+    pub preset: Preset,
 
     /// Samples a second of CPU time of each thread, such as 1999 [default: the preset's]
-    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u32))]
     pub rate: Option<u32>,
 
-    /// How stacks are read: from copied bytes and unwind tables, from frame pointers, both, or not at all
-    #[arg(long, value_enum, default_value_t = StackArgument::Both)]
-    pub stack: StackArgument,
+    /// How callers are found: from copied stack bytes and unwind tables, along frame pointers, both, or not at all
+    #[arg(long, value_parser = choice(StackPolicy::ALL, StackPolicy::name), default_value_t = StackPolicy::default())]
+    pub stack: StackPolicy,
 
     /// Bytes of stack copied with each sample, such as 32KiB; more keeps deeper stacks whole [default: the preset's]
     #[arg(long, value_name = "BYTES", value_parser = parse_size)]
-    pub stack_bytes: Option<u64>,
+    pub stack_bytes: Option<u32>,
 
     /// What samples count: auto is hardware cycles where the machine has them, else cpu-clock
-    #[arg(long, value_name = "EVENT", default_value = "auto")]
-    pub event: String,
+    #[arg(long, value_parser = choice(EventChoice::ALL, EventChoice::name), default_value_t = EventChoice::default())]
+    pub event: EventChoice,
 
     /// Whether kernel code is sampled: auto samples it where that is permitted
-    #[arg(long, value_enum, default_value_t = KernelArgument::Auto)]
-    pub kernel: KernelArgument,
+    #[arg(long, value_parser = choice(KernelChoice::ALL, KernelChoice::name), default_value_t = KernelChoice::default())]
+    pub kernel: KernelChoice,
 
     /// End the recording after this time, such as 10s or 500ms; the program runs on [default: to the program's exit]
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     pub duration: Option<Moment>,
 
-    /// Keep source texts found under DIR in the capture; repeatable [default: the working directory]
+    /// Keep source texts found under DIR, too, in the capture; repeatable [default: only the working directory's]
     #[arg(long, value_name = "DIR")]
     pub sources: Vec<PathBuf>,
 
@@ -119,41 +124,6 @@ pub struct RecordArguments {
     pub program: Vec<OsString>,
 }
 
-/// `--preset`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PresetArgument {
-    /// 99 Hz, 8 KiB of stack
-    Low,
-    /// 999 Hz, 16 KiB of stack
-    Default,
-    /// 4,999 Hz, 32 KiB of stack
-    High,
-}
-
-/// `--stack`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StackArgument {
-    /// Copied bytes and the program's unwind tables
-    Copy,
-    /// Only the chain of frame pointers: cheap, and right only for code that keeps them
-    FramePointers,
-    /// Copied bytes, and frame pointers beyond them where both agree
-    Both,
-    /// Only the instruction that ran
-    None,
-}
-
-/// `--kernel`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum KernelArgument {
-    /// Where it is permitted
-    Auto,
-    /// Or refuse to record
-    On,
-    /// User code only
-    Off,
-}
-
 /// `--exit-code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExitCodeArgument {
@@ -167,8 +137,8 @@ pub enum ExitCodeArgument {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  microscope report run.mscope                              the summary
-  microscope report run.mscope --view tree --inverted       who calls what is hot
+  microscope report run.mscope
+  microscope report run.mscope --view tree --inverted
   microscope report run.mscope --view lines --thread worker --from 1.5s --to 2s")]
 pub struct ReportArguments {
     /// A capture, or a profile that can be imported (pprof, folded stacks)
@@ -267,9 +237,9 @@ pub struct AnnotateArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  microscope convert run.mscope run.pb.gz                   for pprof
-  microscope convert run.mscope - --to folded | flamegraph  as a stream
-  microscope convert run.mscope run.json --to firefox       for profiler.firefox.com")]
+  microscope convert run.mscope run.pb.gz
+  microscope convert run.mscope run.json --to firefox
+  microscope convert run.mscope - --to folded | flamegraph.pl > run.svg")]
 pub struct ConvertArguments {
     /// A capture or a profile; '-' is standard input
     #[arg(value_name = "IN")]
@@ -304,14 +274,24 @@ pub enum InputFormatArgument {
 pub enum OutputFormatArgument {
     /// A capture of microscope (.mscope)
     Capture,
-    /// pprof's protobuf, compressed (.pb.gz)
-    Pprof,
+    //PPROF /// pprof's protobuf, compressed (.pb.gz)
+    //PPROF Pprof,
     /// Folded stacks (.folded)
     Folded,
     /// Trace events for Perfetto and Chrome (.chrome.json)
     Chrome,
     /// For profiler.firefox.com (.firefox.json)
     Firefox,
+}
+
+impl From<InputFormatArgument> for Format {
+    fn from(argument: InputFormatArgument) -> Self {
+        match argument {
+            InputFormatArgument::Capture => Self::Capture,
+            InputFormatArgument::Pprof => Self::Pprof,
+            InputFormatArgument::Folded => Self::Folded,
+        }
+    }
 }
 
 /// `demo`.
@@ -329,7 +309,7 @@ pub struct DemoArguments {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  microscope recover .microscope/server-20260412-101500.mscope.partial -o server.mscope")]
+  microscope recover run.mscope.partial -o run.mscope")]
 pub struct RecoverArguments {
     /// What the killed recording left behind
     #[arg(value_name = "FILE.partial")]

@@ -1,33 +1,65 @@
 //! The command line: one file for each command, and what they share.
 
+pub mod annotate;
 pub mod arguments;
+mod convert;
+mod demo;
+mod folder;
+mod json;
 pub mod output;
 pub mod progress;
+pub mod record;
+mod recover;
+pub mod report;
 pub mod signals;
 pub mod values;
 
+use std::fmt;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::presentation::escape::terminal;
 use arguments::{Arguments, Command};
 
-/// Runs the command that the process's arguments name.
+/// Runs the command that the process's arguments name. Exit codes: 0 done, 1 a problem, 2 wrong usage.
 #[must_use]
 pub fn main() -> ExitCode {
-    match run(Arguments::parse().command) {
-        Ok(code) => code,
-        Err(problem) => {
-            output::note(&format!(
-                "microscope: {}",
-                crate::presentation::escape::terminal(&format!("{problem:#}"))
-            ));
-            ExitCode::from(1)
+    let problem = match run(Arguments::parse().command) {
+        Ok(code) => return code,
+        Err(problem) => problem,
+    };
+    output::note(&format!("microscope: {}", terminal(&format!("{problem:#}"))));
+    if problem.is::<Usage>() {
+        output::note("For more information, try 'microscope help'.");
+        return ExitCode::from(2);
+    }
+    ExitCode::from(1)
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Record(arguments) => record::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
+        Command::Annotate(arguments) => annotate::run(&arguments),
+        Command::Convert(arguments) => convert::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Recover(arguments) => recover::run(&arguments),
+        Command::DemoWorkload => {
+            crate::demo::run(demo::LENGTH);
+            Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn run(command: Command) -> anyhow::Result<ExitCode> {
-    let _ = command;
-    Ok(ExitCode::SUCCESS)
+/// Options that are each right and do not fit together.
+#[derive(Debug)]
+struct Usage(String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
 }
+
+impl std::error::Error for Usage {}

@@ -6,12 +6,34 @@ use crate::presentation::Screen;
 
 /// Writes a whole result to stdout. A reader that went away is not an error.
 pub fn print(text: &str) -> io::Result<()> {
-    write_to(&mut io::stdout().lock(), text.as_bytes())
+    let mut out = stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-/// Writes bytes to stdout, as [`print`] does.
-pub fn print_bytes(bytes: &[u8]) -> io::Result<()> {
-    write_to(&mut io::stdout().lock(), bytes)
+/// Stdout, as a stream that goes on silently when its reader went away.
+#[must_use]
+pub fn stdout() -> impl Write {
+    Forgiving(io::stdout().lock())
+}
+
+/// A stream to which a broken pipe is not an error: what follows goes nowhere.
+struct Forgiving<W>(W);
+
+impl<W: Write> Write for Forgiving<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        forgive(self.0.write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        forgive(self.0.flush(), ())
+    }
+}
+
+fn forgive<T>(result: io::Result<T>, instead: T) -> io::Result<T> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(instead),
+        result => result,
+    }
 }
 
 /// Writes one line of progress or of a problem to stderr; there is nowhere to say that it failed.
@@ -26,11 +48,10 @@ pub fn screen() -> Screen {
     Screen { columns: columns(terminal), color: terminal && colors_wanted() }
 }
 
-fn write_to(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
-    }
+/// The directory that paths are shown relative to; empty when there is none.
+#[must_use]
+pub fn directory() -> String {
+    std::env::current_dir().map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
 }
 
 /// The terminal's width; `COLUMNS` where there is none; else 80.
@@ -65,6 +86,6 @@ mod tests {
 
     #[test]
     fn a_broken_pipe_is_not_an_error() {
-        assert!(write_to(&mut Closed, b"text").is_ok());
+        assert!(Forgiving(Closed).write_all(b"text").is_ok());
     }
 }

@@ -1,4 +1,17 @@
-//! Values of options that are more than a number: times with their unit, sizes with theirs.
+//! Values of options: names of the recorder's choices, times with their unit, sizes with theirs.
+
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+/// Parses the names of a choice of the recorder, and lists them in help.
+pub fn choice<T>(all: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + FromStr + Send + Sync + 'static,
+    T::Err: std::error::Error + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.iter().map(|value| name(*value))).try_map(|given| given.parse::<T>())
+}
 
 /// A time since the start of a recording, or a length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +38,7 @@ pub fn parse_moment(text: &str) -> Result<Moment, String> {
 }
 
 /// `16384`, `16KiB`, `16k`: a number of bytes in binary units.
-pub fn parse_size(text: &str) -> Result<u64, String> {
+pub fn parse_size(text: &str) -> Result<u32, String> {
     const UNITS: [(&str, u64); 8] = [
         ("KiB", 1 << 10),
         ("kib", 1 << 10),
@@ -36,7 +49,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         ("B", 1),
         ("", 1),
     ];
-    scaled(text, &UNITS).map_err(|_| "this is no number of bytes; write it as in 16384 or 16KiB".to_owned())
+    let bytes = scaled(text, &UNITS).ok().and_then(|bytes| u32::try_from(bytes).ok());
+    bytes.ok_or_else(|| "this is no number of bytes; write it as in 16384 or 16KiB".to_owned())
 }
 
 enum Problem {

@@ -2,4 +2,4 @@
 
 mod workload;
 
-pub use workload::{SOURCE, run};
+pub use workload::{PATH, SOURCE, run};

@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 /// This file's text, for showing costs beside it.
 pub const SOURCE: &str = include_str!("workload.rs");
 
+/// This file's path, as the end of what debug information calls it.
+pub const PATH: &str = file!();
+
 const GRAINS: usize = 512;
 const STEP: Duration = Duration::from_millis(40);
 

@@ -1,0 +1,65 @@
+//! `microscope demo`: records the bundled sample program and shows where its time went, line by line.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use anyhow::Context;
+use microscope_capture::Capture;
+use microscope_profiler::options::{Preset, RecordOptions};
+use microscope_profiler::sources::SourceRules;
+
+use super::arguments::DemoArguments;
+use super::record::{Recording, Target, closing, record, session};
+use super::signals::{Owner, StopSignals};
+use super::{folder, output};
+use crate::demo::{PATH, SOURCE};
+use crate::presentation::{self, Page};
+use crate::service::annotation::annotate;
+use crate::service::open::open;
+
+/// How long the sample program runs.
+pub(super) const LENGTH: Duration = Duration::from_secs(2);
+
+/// Runs the command.
+pub(super) fn run(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
+    let signals = StopSignals::listen(Owner::Program).context("cannot listen for signals")?;
+    let directory = std::env::current_dir().context("the working directory is gone")?;
+    let output = match &arguments.output {
+        Some(path) => path.clone(),
+        None => folder::capture_path(&directory, "demo".as_ref(), SystemTime::now())?,
+    };
+    output::note("microscope: recording a sample program for two seconds");
+    let recording = Recording {
+        target: sample_program()?,
+        options: RecordOptions::preset(Preset::Default),
+        sources: SourceRules { roots: vec![directory], hashes_only: false },
+        output,
+        raw_log: None,
+        stop: signals.flag(),
+    };
+    record(&mut session(), &recording)?;
+    let capture = open(&recording.output, None)?;
+    output::print(&shown(&capture, &recording.output)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// This executable, under the name of its hidden command.
+fn sample_program() -> anyhow::Result<Target> {
+    let own =
+        std::env::current_exe().context("cannot find this executable to run it as the sample program")?;
+    Ok(Target::Launch { program: own.into_os_string(), arguments: vec!["demo-workload".into()] })
+}
+
+/// The sample program's text with its costs, then what any recording ends with.
+fn shown(capture: &Capture, path: &Path) -> anyhow::Result<String> {
+    let directory = output::directory();
+    let page = Page { screen: output::screen(), directory: &directory, limit: 0 };
+    let mut text = String::new();
+    // A capture without lines of the workload still has its closing words.
+    if let Ok(mut found) = annotate(capture, PATH, Path::new(&directory)) {
+        found.or_text(capture, SOURCE);
+        text = presentation::annotation(&found, &page) + "\n";
+    }
+    Ok(text + &closing(capture, path)?)
+}

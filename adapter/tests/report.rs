@@ -1,0 +1,131 @@
+//! Every view of `microscope report` as text at 80 columns, against golden files.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use clap::Parser;
+use microscope_adapter::cli::arguments::{Arguments, Command};
+use microscope_adapter::cli::report::report;
+use microscope_adapter::presentation::Screen;
+use microscope_capture::{Capture, LossKind, MeasureSource};
+use support::{PERIOD_NS, Recording, check_golden, server};
+
+fn text(capture: &Capture, options: &str) -> String {
+    let words = ["microscope", "report", "run.mscope"].into_iter().chain(options.split_whitespace());
+    let Command::Report(arguments) = Arguments::try_parse_from(words).expect("the options are right").command
+    else {
+        panic!("not a report");
+    };
+    report(capture, &arguments, Screen::PLAIN, "/home/me/app").expect("the question has an answer")
+}
+
+fn colored(capture: &Capture) -> String {
+    let Command::Report(arguments) = Arguments::parse_from(["microscope", "report", "x"]).command else {
+        panic!("not a report");
+    };
+    report(capture, &arguments, Screen { color: true, ..Screen::PLAIN }, "")
+        .expect("the question has an answer")
+}
+
+fn check(capture: &Capture, options: &str, golden: &str) {
+    let text = text(capture, options);
+    for line in text.lines() {
+        let width = microscope_adapter::presentation::names::width(line);
+        assert!(width <= 80 || options.contains("json"), "{width} columns: {line}");
+    }
+    check_golden(golden, &text);
+}
+
+#[test]
+fn the_summary_fits_one_screen() {
+    check(&server().seal(), "", "summary.txt");
+}
+
+#[test]
+fn a_tree_shows_chains_without_indenting_them() {
+    check(&server().seal(), "--view tree", "tree.txt");
+}
+
+#[test]
+fn an_inverted_tree_begins_with_what_ran() {
+    check(&server().seal(), "--view tree --inverted", "tree-inverted.txt");
+}
+
+#[test]
+fn flat_rows_may_stand_for_anything() {
+    for by in ["function", "line", "address", "module"] {
+        check(&server().seal(), &format!("--view flat --by {by}"), &format!("flat-{by}.txt"));
+    }
+}
+
+#[test]
+fn lines_say_what_is_on_no_line() {
+    check(&server().seal(), "--view lines --limit 3", "lines.txt");
+}
+
+#[test]
+fn threads_are_listed_by_cost() {
+    check(&server().seal(), "--view threads", "threads.txt");
+}
+
+#[test]
+fn a_timeline_has_a_lane_for_each_thread() {
+    check(&server().seal(), "--view timeline", "timeline.txt");
+}
+
+#[test]
+fn losses_say_where_when_and_what_would_help() {
+    let mut recording = server();
+    recording.loss(LossKind::RingFull, 120, 200 * PERIOD_NS, 240 * PERIOD_NS, Some(1));
+    recording.loss(LossKind::RingFull, 7, 300 * PERIOD_NS, 300 * PERIOD_NS, Some(0));
+    recording.loss(LossKind::BeforeArming, 2_500_000, 0, 0, None);
+    let capture = recording.seal();
+    check(&capture, "--view losses", "losses.txt");
+    check(&capture, "", "summary-losses.txt");
+}
+
+#[test]
+fn filters_narrow_every_view() {
+    check(&server().seal(), "--view flat --thread worker --from 700ms --to 0.8s", "flat-filtered.txt");
+}
+
+/// Forty functions that each call the next and a helper: every level branches.
+fn deep() -> Capture {
+    let mut recording = Recording::new(MeasureSource::UserCpuSamples);
+    recording.process(7, "deep");
+    let thread = recording.thread(7, "deep");
+    let mut path = "main@a.c:1".to_owned();
+    for level in 0..40 {
+        path += &format!(" > level_{level:02}@a.c:{}", level + 2);
+        recording.sample(thread, level * 100 * PERIOD_NS, 50, &format!("{path} > helper@a.c:99"));
+    }
+    for small in 0..9 {
+        recording.sample(
+            thread,
+            (5_000 + small) * PERIOD_NS,
+            1,
+            &format!("main@a.c:1 > small_{small}@a.c:200"),
+        );
+    }
+    recording.seal()
+}
+
+#[test]
+fn a_deep_tree_stays_on_the_screen_and_counts_what_it_leaves_out() {
+    check(&deep(), "--view tree", "tree-deep.txt");
+}
+
+#[test]
+fn user_time_only_is_said_wherever_a_total_stands() {
+    let capture = deep();
+    for view in ["summary", "tree", "flat", "lines", "threads", "timeline", "losses"] {
+        assert!(text(&capture, &format!("--view {view}")).contains("user CPU time only"), "{view}");
+    }
+}
+
+#[test]
+fn colors_are_for_terminals() {
+    let colored = colored(&server().seal());
+    assert!(colored.contains("\x1b[1;31m41.0 %\x1b[0m"), "{colored:?}");
+}
