@@ -19,7 +19,8 @@ use rustc_hash::FxHashMap;
 
 use crate::collector::{Batch, EventLayout, RingId};
 use crate::records::{
-    BadLayout, Glance, GlanceKind, Layouts, Pieces, Problem, ProblemKind, Problems, Record, decode, glance,
+    BadLayout, Glance, GlanceKind, Layout, Layouts, Pieces, Problem, ProblemKind, Problems, Record, decode,
+    glance,
 };
 use key::{Key, Place};
 use slots::Slots;
@@ -78,7 +79,12 @@ impl Order {
         &mut self,
         events: impl IntoIterator<Item = &'e EventLayout>,
     ) -> Result<(), BadLayout> {
-        events.into_iter().try_for_each(|event| self.layouts.add(event.into()))
+        self.add_layouts(events.into_iter().map(Layout::from))
+    }
+
+    /// The same for layouts that no collector made.
+    pub fn add_layouts(&mut self, layouts: impl IntoIterator<Item = Layout>) -> Result<(), BadLayout> {
+        layouts.into_iter().try_for_each(|layout| self.layouts.add(layout))
     }
 
     /// The layouts learnt.

@@ -19,9 +19,7 @@ const fn side_band(cpu: u32) -> RingId {
 
 fn order() -> Order {
     let mut order = Order::new();
-    for layout in [SAMPLER, SIDE_BAND, OUTPUT] {
-        order.layouts.add(layout).unwrap();
-    }
+    order.add_layouts([SAMPLER, SIDE_BAND, OUTPUT]).unwrap();
     order
 }
 

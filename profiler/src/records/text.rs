@@ -6,7 +6,8 @@
 //! exit 10/12 @5
 //! exec 10 program @5
 //! name 10/12 worker @5
-//! mmap 10 0x1000..0x2000 /a @5      may add off=0x1000, id=abcd (build ID), ino=7, data
+//! mmap 10 0x1000..0x2000 /a @5      may add off=0x1000, id=abcd (build ID), ino=7, data;
+//!                                   a ~ in a path is a space
 //! lost 3 @5
 //! sample 10/12 0x1234 @5
 //! output 10/12 @5
@@ -125,7 +126,7 @@ fn mapping<'a>(words: &[&'a str], pid: u32, tid: u32) -> NewMapping<'a> {
         file_offset: option("off=").map_or(0, number),
         evidence,
         is_executable: !words.contains(&"data"),
-        path: words[3].as_bytes(),
+        path: words[3].replace('~', " ").leak().as_bytes(),
     }
 }
 

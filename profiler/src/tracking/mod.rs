@@ -19,6 +19,8 @@ mod rows;
 mod snapshot;
 mod space;
 mod tasks;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
