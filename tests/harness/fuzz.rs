@@ -2,10 +2,14 @@
 //!
 //! Each takes any bytes, and must return: no panic, no hang, no memory beyond a small multiple of the input.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use microscope_capture::import::{self, Format};
 use microscope_capture::{Capture, recover};
 use microscope_profiler::collector::SampleFields;
+use microscope_profiler::debug_info::{ModuleDebug, NameSource, OpenHost};
 use microscope_profiler::image::{Image, MappedRange};
 use microscope_profiler::records::{self, Layout, Layouts, Role};
 use microscope_profiler::registers::{PERF_REGISTER_MASK, RBP, RIP, RSP, Registers};
@@ -19,8 +23,11 @@ use crate::{repository, simulator};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 8] = [
     ("decode_records", decode_records),
+    ("import_folded", import_folded),
+    ("import_pprof", import_pprof),
+    ("name_addresses", name_addresses),
     ("open_capture", open_capture),
     ("read_image", read_image),
     ("recover_spool", recover_spool),
@@ -57,6 +64,20 @@ pub fn open_capture(bytes: &[u8]) {
     assert!(again.is_ok_and(|again| again == capture), "a capture differs from what it was written as");
 }
 
+/// Imports bytes as pprof; what is accepted is a capture that can be written and read.
+pub fn import_pprof(bytes: &[u8]) {
+    if let Ok(capture) = import::read_as(Format::Pprof, bytes) {
+        open_capture(&capture.to_bytes());
+    }
+}
+
+/// Imports bytes as folded stacks; what is accepted is a capture that can be written and read.
+pub fn import_folded(bytes: &[u8]) {
+    if let Ok(capture) = import::read_as(Format::Folded, bytes) {
+        open_capture(&capture.to_bytes());
+    }
+}
+
 /// Recovers bytes as what a killed recorder left behind, and seals what they hold.
 pub fn recover_spool(bytes: &[u8]) {
     let Ok(mut file) = tempfile::NamedTempFile::new_in("/dev/shm") else { return };
@@ -78,6 +99,18 @@ pub fn read_image(bytes: &[u8]) {
         let _ = image.read_loaded(segment.svma, &mut [0; 64]);
         let mapping = MappedRange { file_offset: segment.file_offset, length_bytes: 4096, executable: true };
         let _ = image.svma_of_mapping(mapping);
+    }
+}
+
+/// Names addresses by the symbols and DWARF of an ELF file: 64 bytes of addresses, then the file.
+pub fn name_addresses(bytes: &[u8]) {
+    let Some((addresses, file)) = bytes.split_first_chunk::<64>() else { return };
+    let Ok(image) = Image::from_bytes(file.to_vec()) else { return };
+    let nothing_else: OpenHost = Arc::new(|_: &Path| Err(io::ErrorKind::NotFound.into()));
+    let module = ModuleDebug::new(image, Path::new("/fuzzed"), nothing_else);
+    for address in addresses.as_chunks::<8>().0 {
+        let address = u64::from_le_bytes(*address);
+        let _ = (module.name(address, false), module.name(address, true), module.failure(address));
     }
 }
 

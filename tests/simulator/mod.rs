@@ -5,7 +5,6 @@
 //! (the layouts are those of `linux/perf_event.h`); to model more, look at a real one first.
 
 mod kernel;
-mod record;
 mod recording;
 
 use kernel::PERIOD_NS;

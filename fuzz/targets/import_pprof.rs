@@ -1,0 +1,4 @@
+#![no_main]
+//! See `microscope_tests::fuzz::import_pprof`.
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| microscope_tests::fuzz::import_pprof(bytes));
