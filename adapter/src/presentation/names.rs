@@ -11,20 +11,21 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A function's name in at most `columns`: arguments go first, then leading modules, then its end.
+/// A function's name in at most `columns`. What goes, in this order: inner arguments, modules within brackets,
+/// arguments, leading modules, its end.
 #[must_use]
 pub fn shorten_function(name: &str, columns: usize) -> String {
-    if width(name) <= columns {
-        return name.to_owned();
-    }
+    let steps: [fn(&str) -> Option<String>; 3] =
+        [|name| fold_arguments(name, 2), |name| Some(unqualify_arguments(name)), fold_outer_arguments];
     let mut shortest = name.to_owned();
-    for depth in [2, 1] {
-        if let Some(folded) = fold_arguments(name, depth) {
-            if width(&folded) <= columns {
-                return folded;
-            }
-            shortest = folded;
+    for step in steps {
+        if width(&shortest) <= columns {
+            return shortest;
         }
+        shortest = step(&shortest).unwrap_or(shortest);
+    }
+    if width(&shortest) <= columns {
+        return shortest;
     }
     drop_leading(&shortest, "::", columns).unwrap_or_else(|| cut_end(&shortest, columns))
 }
@@ -107,6 +108,39 @@ fn fold_arguments(name: &str, depth: usize) -> Option<String> {
     open.is_empty().then_some(folded)
 }
 
+/// [`fold_arguments`] of all but the type that a Rust method's name begins with: `<Lexer>::bump` keeps it.
+fn fold_outer_arguments(name: &str) -> Option<String> {
+    match name.starts_with('<').then(|| name.find(">::")).flatten() {
+        Some(at) => Some(name[..=at].to_owned() + &fold_arguments(&name[at + 1..], 1)?),
+        None => fold_arguments(name, 1),
+    }
+}
+
+/// `<alloc::vec::Vec<T> as core::ops::Drop>::drop` → `<Vec<T> as Drop>::drop`: within brackets, paths keep their
+/// last part.
+fn unqualify_arguments(name: &str) -> String {
+    let mut short = String::new();
+    let mut depth = 0_usize;
+    for character in name.chars() {
+        short.push(character);
+        match character {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            ':' if depth > 0 && short.ends_with("::") => {
+                let path = short.trim_end_matches("::");
+                let is_name = |character: char| character.is_alphanumeric() || character == '_';
+                let kept = path.trim_end_matches(is_name).len();
+                // Without a name before it, as in `<…>::Item`, there is nothing to leave out.
+                if kept < path.len() {
+                    short.truncate(kept);
+                }
+            }
+            _ => {}
+        }
+    }
+    short
+}
+
 fn opening_of(closing: char) -> Option<char> {
     match closing {
         '>' => Some('<'),
@@ -136,6 +170,13 @@ mod tests {
         check("Map<Vec<u8>, Vec<String>>::get(&self)", 31, "Map<Vec<…>, Vec<…>>::get(&self)");
         check("Map<Vec<u8>, Vec<String>>::get(&self)", 30, "Map<…>::get(…)");
         check("call<fn() -> u8>::now()", 22, "call<…>::now()");
+    }
+
+    #[test]
+    fn modules_within_brackets_go_before_types() {
+        check("<alloc::vec::Vec<T> as core::ops::Drop>::drop", 30, "<Vec<…> as Drop>::drop");
+        check("<rustc_middle::graph::Data<D>>::mark::<a::B>", 26, "<Data<…>>::mark::<B>");
+        check("<rustc_middle::graph::Data>::mark::<a::Bcdef>", 17, "<Data>::mark::<…>");
     }
 
     #[test]

@@ -29,8 +29,10 @@ pub(crate) const BAR: usize = 8;
 impl Page<'_> {
     /// A view's first line and the blank one below it.
     pub(crate) fn headline(&self, title: &str, quantity: &Quantity<'_>, whole: Cost) -> String {
-        let samples = counted(whole.samples, "sample", "samples");
-        let rest = format!(" · {} · {samples}", whole_of(quantity, whole.weight));
+        let mut rest = format!(" · {}", whole_of(quantity, whole.weight));
+        if quantity.source != "imported" {
+            rest += &format!(" · {}", counted(whole.samples, "sample", "samples"));
+        }
         let title = &cut_start(title, self.screen.columns.saturating_sub(width(&rest)));
         format!("{}{}\n\n", self.screen.paint(title, Style::Title), self.screen.paint(&rest, Style::Faint))
     }
