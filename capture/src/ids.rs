@@ -2,6 +2,7 @@
 //!
 //! An id holds its row number plus one, so that an absent id costs no memory of its own.
 
+use std::fmt;
 use std::num::NonZeroU32;
 
 use crate::{BadValue, Column, TableKind};
@@ -9,8 +10,14 @@ use crate::{BadValue, Column, TableKind};
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident of $table:ident;)*) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(NonZeroU32);
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(out, "{}({})", stringify!($name), self.get())
+            }
+        }
 
         impl $name {
             /// The id of row `index`. Row `u32::MAX` cannot exist: tables are bounded well below.

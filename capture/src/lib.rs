@@ -12,6 +12,8 @@ mod canonical;
 pub mod cells;
 mod column;
 pub mod file;
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzz;
 mod ids;
 pub mod import;
 pub mod increment;
@@ -34,7 +36,7 @@ pub use increment::Increment;
 pub use model::*;
 pub use publish::{publish, publish_bytes};
 pub use segments::{Epoch, Segment, Segmenter};
-pub use spool::{Spool, SpoolError, recover};
+pub use spool::{RecoverReport, Spool, SpoolError, recover, recover_bytes};
 pub use validate::{Invalid, Rule};
 
 /// A set of rows that obey every rule of the format.

@@ -1,8 +1,8 @@
 //! Puts the tables of several epochs together: each epoch numbered its rows anew.
 //!
 //! Rows are appended with their ids shifted. Then what was told in more than one epoch becomes one row
-//! again: equal strings, and modules, processes, threads, mappings, tasks and settings of one identity,
-//! whose later row is the truer one. Equal rows of other dictionaries meet when the rows are canonicalized.
+//! again: equal code, and modules, processes, threads, mappings, tasks and settings of one identity, whose
+//! later row is the truer one. Equal stacks meet when the rows are canonicalized.
 
 use std::hash::Hash;
 
@@ -21,6 +21,7 @@ impl Tables {
             merged.absorb(epoch);
         }
         merged.unify_strings();
+        merged.unify_code();
         merged.unify_identities();
         merged
     }
@@ -65,8 +66,19 @@ impl Tables {
         self.renumber(TableKind::Strings, &numbers);
     }
 
-    fn unify_identities(&mut self) {
+    /// What code is: equal rows become one before facts are attached to them.
+    fn unify_code(&mut self) {
+        unify(self, |tables| &mut tables.files, |row| row, first);
         unify(self, |tables| &mut tables.modules, |row| (row.kind, row.path, row.identity), later);
+        unify(self, |tables| &mut tables.functions, |row| row, first);
+        unify(self, |tables| &mut tables.frames, |row| row, first);
+        unify(self, |tables| &mut tables.facts, |row| (row.frame, row.depth), first);
+        unify(self, |tables| &mut tables.failures, |row| row, first);
+        unify(self, |tables| &mut tables.source_texts, |row| row.file, later);
+    }
+
+    /// Who ran: rows of one identity become one, as it was told last.
+    fn unify_identities(&mut self) {
         unify(self, |tables| &mut tables.processes, |row| (row.pid, row.start_ns), later_process);
         unify(self, |tables| &mut tables.threads, |row| (row.process, row.tid, row.start_ns), later);
         let mapping = |row: crate::Mapping| (row.process, row.module, row.start_address, row.valid_from_ns);
@@ -74,6 +86,10 @@ impl Tables {
         unify(self, |tables| &mut tables.tasks, |row| (row.number, row.name, row.first_seen_ns), later);
         unify(self, |tables| &mut tables.settings, |row| (row.process, row.name), later);
     }
+}
+
+fn first<Row>(_: usize, row: Row, _: Row) -> Row {
+    row
 }
 
 fn later<Row>(_: usize, _: Row, row: Row) -> Row {

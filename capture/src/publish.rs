@@ -82,3 +82,74 @@ fn write_durably(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::Tables;
+    use crate::testing::random_tables;
+
+    fn names(folder: &Path) -> Vec<OsString> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    #[test]
+    fn a_published_capture_is_whole_private_and_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.mscope");
+        let capture = Capture::validate(random_tables(1, 10)).unwrap();
+        publish(&path, &capture).unwrap();
+        assert_eq!(Capture::read_file(&path).unwrap(), capture);
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(names(folder.path()), ["run.mscope"]);
+    }
+
+    #[test]
+    fn a_later_publication_replaces_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.mscope");
+        publish(&path, &Capture::validate(Tables::default()).unwrap()).unwrap();
+        let named = Capture::validate(random_tables(1, 10)).unwrap();
+        publish(&path, &named).unwrap();
+        assert_eq!(Capture::read_file(&path).unwrap(), named);
+        assert_eq!(names(folder.path()), ["run.mscope"]);
+    }
+
+    #[test]
+    fn a_named_temporary_stands_in_where_there_are_no_unnamed_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.mscope");
+        let temporary = Temporary(temporary_name(&path).unwrap());
+        write_named(b"bytes", &temporary.0).unwrap();
+        assert_eq!(std::fs::metadata(&temporary.0).unwrap().permissions().mode() & 0o777, 0o600);
+        drop(temporary);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn an_error_leaves_no_temporary() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("folder");
+        std::fs::create_dir(&path).unwrap();
+        assert!(publish_bytes(&path, b"bytes").is_err(), "a folder cannot be replaced by a file");
+        assert_eq!(names(folder.path()), ["folder"]);
+    }
+
+    #[test]
+    fn a_missing_folder_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(publish_bytes(&folder.path().join("missing/run.mscope"), b"bytes").is_err());
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Capture::read_file(folder.path()).unwrap_err().to_string();
+        assert_eq!(error, "not a regular file");
+    }
+}

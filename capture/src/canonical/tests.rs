@@ -50,10 +50,9 @@ fn rows_that_nothing_names_are_dropped() {
 fn equal_dictionary_rows_become_one() {
     let mut tables = random_tables(3, 12);
     let before = tables.clone();
-    let stack = tables.stacks.ids().next_back().unwrap();
-    let twin = tables.stacks.row(stack);
-    let twin = tables.stacks.push(twin);
-    let used = tables.samples.stack.iter().position(|of| *of == Some(stack)).unwrap();
+    let used = tables.samples.stack.iter().position(Option::is_some).unwrap();
+    let stack = tables.stacks.row(tables.samples.stack[used].unwrap());
+    let twin = tables.stacks.push(stack);
     tables.samples.stack[used] = Some(twin);
     assert_eq!(canonical(tables), before);
 }

@@ -47,7 +47,7 @@ fn field(file: &[u8], kind: u16, offset: usize) -> usize {
 }
 
 /// Changes the bytes of a table, and mends its checksum.
-fn change_table(file: &mut Vec<u8>, kind: u16, change: impl FnOnce(&mut [u8])) {
+fn change_table(file: &mut [u8], kind: u16, change: impl FnOnce(&mut [u8])) {
     let long = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap()) as usize;
     let (offset, length) = (long(field(file, kind, 16)), long(field(file, kind, 24)));
     change(&mut file[offset..offset + length]);

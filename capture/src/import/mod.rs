@@ -114,3 +114,6 @@ fn thread(builder: &mut Builder, process: ProcessId, tid: u32, name: &str) -> Th
         system_time_ns: None,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -185,7 +185,7 @@ impl Segmenter {
 
 impl Tables {
     /// Drops rows that happened at a time.
-    fn clear_timed(&mut self) {
+    pub(crate) fn clear_timed(&mut self) {
         macro_rules! clear_each {
             ($($field:ident),*) => {$( self.$field = Default::default(); )*};
         }
@@ -205,3 +205,6 @@ impl Tables {
         bytes
     }
 }
+
+#[cfg(test)]
+mod tests;

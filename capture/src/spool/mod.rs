@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-pub use recover::{RecoverReport, recover};
+pub use recover::{RecoverReport, recover, recover_bytes};
 
 use crate::publish::OWNER_ONLY;
 use crate::{Increment, Tables};
@@ -156,3 +156,6 @@ fn io_error(error: TryLockError) -> io::Error {
         TryLockError::WouldBlock => io::Error::from(io::ErrorKind::WouldBlock),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Reads a spool: every whole chunk up to the first that is not.
 
 use std::fs::{File, TryLockError};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::chunk::{self, HEAD_BYTES, Head, Kind};
@@ -38,7 +38,20 @@ pub fn recover(path: &Path) -> Result<(Tables, RecoverReport), SpoolError> {
         Err(TryLockError::Error(source)) => return Err(io(source)),
     }
     let length = file.metadata().map_err(io)?.len();
-    let mut found = read_chunks(&mut file, length, path)?;
+    recover_from(&mut file, length, path)
+}
+
+/// As [`recover`], from bytes in memory.
+pub fn recover_bytes(bytes: &[u8]) -> Result<(Tables, RecoverReport), SpoolError> {
+    recover_from(&mut Cursor::new(bytes), bytes.len() as u64, Path::new("the bytes"))
+}
+
+fn recover_from(
+    file: &mut (impl Read + Seek),
+    length: u64,
+    path: &Path,
+) -> Result<(Tables, RecoverReport), SpoolError> {
+    let mut found = read_chunks(file, length, path)?;
     let report = RecoverReport {
         chunks: found.chunks,
         samples: found.tables.samples.len() as u64,

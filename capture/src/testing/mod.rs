@@ -10,6 +10,26 @@ pub use random::random_tables;
 pub use shuffled::shuffled;
 pub use synthetic::Synthetic;
 
+use crate::{TableKind, Tables};
+
+/// The tables in which two sets of rows differ: a short answer where the rows themselves are a long one.
+#[must_use]
+pub fn differences(one: &Tables, other: &Tables) -> Vec<&'static str> {
+    let mut different = Vec::new();
+    if one.strings != other.strings {
+        different.push(TableKind::Strings.name());
+    }
+    macro_rules! compare_each {
+        ($($field:ident: $type:ty,)*) => {$(
+            if one.$field != other.$field {
+                different.push(<$type as crate::table::Table>::NAME);
+            }
+        )*};
+    }
+    crate::model::for_each_table!(compare_each);
+    different
+}
+
 /// A small deterministic generator (xorshift64*): tests need repeatable numbers, not good ones.
 #[derive(Debug, Clone)]
 pub struct Rng(u64);

@@ -86,7 +86,9 @@ impl Random {
         let identity_kind = self.rng.pick(IdentityKind::ALL);
         let identity =
             if identity_kind == IdentityKind::None { StringId::new(0) } else { self.hexadecimal(40) };
-        let (kind, path, debug_path) = (self.rng.pick(ModuleKind::ALL), self.text(), self.text());
+        let path = format!("/usr/lib/module{}.so", self.builder.tables.modules.len());
+        let path = self.builder.string(&path);
+        let (kind, debug_path) = (self.rng.pick(ModuleKind::ALL), self.text());
         self.builder.module(Module { kind, path, identity_kind, identity, debug_path });
     }
 

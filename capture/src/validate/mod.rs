@@ -74,3 +74,6 @@ const CHECKS: &[Check] = &[
     quality::losses_name_threads_of_their_process,
     quality::failures_run_forward,
 ];
+
+#[cfg(test)]
+mod tests;
