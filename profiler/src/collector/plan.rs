@@ -113,14 +113,14 @@ pub enum PlanNote {
         wanted: u32,
         /// What is copied.
         given: u32,
-        /// What may be locked for rings.
+        /// What rings may take.
         lockable_bytes: u64,
     },
     /// The sample rings last less than they should.
     ShortBuffer {
         /// How long they last.
         buffer_ms: u32,
-        /// What may be locked for rings.
+        /// What rings may take.
         lockable_bytes: u64,
     },
     /// One event per thread needs more descriptors than there are.
@@ -156,14 +156,12 @@ impl fmt::Display for PlanNote {
             ),
             Self::StackBytesReduced { wanted, given, lockable_bytes } => write!(
                 f,
-                "{given} bytes of stack per sample instead of {wanted}: only {} KiB may be locked for rings",
+                "{given} bytes of stack per sample instead of {wanted}: rings may take only {} KiB",
                 lockable_bytes >> 10
             ),
-            Self::ShortBuffer { buffer_ms, lockable_bytes } => write!(
-                f,
-                "rings last {buffer_ms} ms: only {} KiB may be locked for them",
-                lockable_bytes >> 10
-            ),
+            Self::ShortBuffer { buffer_ms, lockable_bytes } => {
+                write!(f, "rings last {buffer_ms} ms: they may take only {} KiB", lockable_bytes >> 10)
+            }
             Self::SystemWide { needed, limit } => write!(
                 f,
                 "sampling every process and keeping the wanted ones: an event per thread and processor needs \

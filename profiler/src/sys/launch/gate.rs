@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
@@ -59,7 +60,7 @@ impl LaunchStep {
 /// A child that waits for its gate to open. Dropped with the gate closed, the child exits and is waited for.
 #[derive(Debug)]
 pub struct Gate {
-    process: Option<ProcessHandle>,
+    process: Arc<ProcessHandle>,
     gate: Option<File>,
     report: File,
 }
@@ -67,32 +68,25 @@ pub struct Gate {
 impl Gate {
     /// Makes the process, up to its gate.
     pub fn launch(command: &LaunchCommand) -> Result<Self, LaunchFailure> {
-        let fork_failed = |errno| LaunchFailure { step: LaunchStep::Fork, errno };
-        let prepared = Prepared::new(command).map_err(|_| {
-            let errno = Errno::EINVAL;
-            LaunchFailure { step: LaunchStep::Execute, errno }
-        })?;
-        let (gate_read, gate_write) = pipe2(OFlag::O_CLOEXEC).map_err(fork_failed)?;
-        let (report_read, report_write) = pipe2(OFlag::O_CLOEXEC).map_err(fork_failed)?;
+        let prepared = Prepared::new(command)
+            .map_err(|_| LaunchFailure { step: LaunchStep::Execute, errno: Errno::EINVAL })?;
+        Self::fork(&prepared).map_err(|errno| LaunchFailure { step: LaunchStep::Fork, errno })
+    }
+
+    fn fork(prepared: &Prepared) -> Result<Self, Errno> {
+        let (gate_read, gate_write) = pipe2(OFlag::O_CLOEXEC)?;
+        let (report_read, report_write) = pipe2(OFlag::O_CLOEXEC)?;
         let pid = fork_with_signals_blocked(|| {
-            child::run(&prepared, &gate_read, &gate_write, &report_write);
-        })
-        .map_err(fork_failed)?;
-        let mut gate =
-            Self { process: None, gate: Some(File::from(gate_write)), report: File::from(report_read) };
+            child::run(prepared, &gate_read, &gate_write, &report_write);
+        })?;
         // Not waited for yet, so the number is still the child's.
-        gate.process = Some(ProcessHandle::open(pid).map_err(fork_failed)?);
-        Ok(gate)
+        let process = Arc::new(ProcessHandle::open(pid)?);
+        Ok(Self { process, gate: Some(File::from(gate_write)), report: File::from(report_read) })
     }
 
-    /// The process behind the gate, to be kept before it is opened. There is one until it was taken.
-    pub fn take_process(&mut self) -> Option<ProcessHandle> {
-        self.process.take()
-    }
-
-    /// The number of the process, until it was taken.
-    pub fn pid(&self) -> Option<u32> {
-        self.process.as_ref().map(ProcessHandle::pid)
+    /// The process behind the gate. Whoever opens the gate has to wait for it, once.
+    pub fn process(&self) -> Arc<ProcessHandle> {
+        Arc::clone(&self.process)
     }
 
     /// Lets the program begin, and returns when it has, or could not.
@@ -116,9 +110,8 @@ impl Gate {
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        drop(self.gate.take());
-        if let Some(process) = self.process.take() {
-            let _ = process.wait_for_end();
+        if self.gate.take().is_some() {
+            let _ = self.process.wait_for_end();
         }
     }
 }

@@ -86,6 +86,18 @@ impl Ring {
         self.copied.iter().map(|copied| copied.length).sum()
     }
 
+    /// Looks at what was written and not taken. It stays where it is.
+    pub fn pending(&self) -> (&[u8], &[u8]) {
+        match usize::try_from(self.memory.head().saturating_sub(self.taken)) {
+            // SAFETY: the range lies between `taken` and the head, the tail is not past `taken` (invariant) and
+            // moves only through `&mut self`.
+            Ok(length) if length <= self.memory.data_bytes() => unsafe {
+                self.memory.bytes(self.taken, length)
+            },
+            _ => (&[], &[]),
+        }
+    }
+
     /// Lends everything written since the last call.
     pub fn take(&mut self) -> Option<Span> {
         let range = self.taken..self.memory.head();
