@@ -2,9 +2,11 @@
 //!
 //! Each takes any bytes, and must return: no panic, no hang, no memory beyond a small multiple of the input.
 
+use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use microscope_capture::import::{self, Format};
 use microscope_capture::{Capture, recover};
@@ -120,7 +122,16 @@ pub fn unwind(bytes: &[u8]) {
     let Ok(image) = Image::from_bytes(file.to_vec()) else { return };
     let image = UnwindImage::new(unwind_sections(&image));
     image.index();
-    let (mut unwinder, mut frames) = (Unwinder::new(), Vec::new());
+    UNWINDER.with_borrow_mut(|unwinder| walk_each(unwinder, &OneImage::new(&image), stack));
+}
+
+thread_local! {
+    /// One for all inputs: its cache is large, and each input's code map has a generation of its own.
+    static UNWINDER: RefCell<Unwinder> = RefCell::new(Unwinder::new());
+}
+
+fn walk_each(unwinder: &mut Unwinder, map: &OneImage<'_>, stack: &[u8; 512]) {
+    let mut frames = Vec::new();
     // Every word of the stack is tried as the place where the sample hit.
     for word in stack.as_chunks::<8>().0.iter().take(16) {
         let mut registers = Registers::default();
@@ -130,7 +141,7 @@ pub fn unwind(bytes: &[u8]) {
             registers.set(register, value);
         }
         let input = SampledInput { registers, stack, stack_is_cut: false, user_chain: &[], thread: 1 };
-        unwinder.walk(&input, &OneImage(&image), StackPolicy::Both, &mut frames);
+        unwinder.walk(&input, map, StackPolicy::Both, &mut frames);
     }
 }
 
@@ -152,16 +163,26 @@ fn unwind_sections(image: &Image) -> UnwindSections {
 }
 
 /// An address space of one image at its own addresses.
-struct OneImage<'a>(&'a UnwindImage);
+struct OneImage<'a> {
+    image: &'a UnwindImage,
+    generation: u64,
+}
+
+impl<'a> OneImage<'a> {
+    fn new(image: &'a UnwindImage) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self { image, generation: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+}
 
 impl CodeMap for OneImage<'_> {
     fn generation(&self) -> u64 {
-        0
+        self.generation
     }
 
     fn at(&self, address: u64) -> CodeAt<'_> {
         if address < STACK_START {
-            CodeAt::Image { image: self.0, relative_address: address }
+            CodeAt::Image { image: self.image, relative_address: address }
         } else {
             CodeAt::Unmapped
         }
