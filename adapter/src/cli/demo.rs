@@ -16,7 +16,6 @@ use super::{folder, output};
 use crate::demo::{PATH, SOURCE};
 use crate::presentation::{self, Page};
 use crate::service::annotation::annotate;
-use crate::service::open::open;
 
 /// How long the sample program runs.
 pub(super) const LENGTH: Duration = Duration::from_secs(2);
@@ -36,11 +35,10 @@ pub(super) fn run(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
         sources: SourceRules { roots: vec![directory], hashes_only: false },
         output,
         raw_log: None,
-        stop: signals.flag(),
+        stop: signals.request(),
     };
-    record(&mut session(), &recording)?;
-    let capture = open(&recording.output, None)?;
-    output::print(&shown(&capture, &recording.output)?)?;
+    let outcome = record(&mut session(), &recording)?;
+    output::print(&shown(&outcome.capture, &recording.output)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
@@ -16,10 +14,10 @@ use microscope_profiler::sources::SourceRules;
 
 use super::arguments::{ExitCodeArgument, RecordArguments};
 use super::progress::Progress;
-use super::signals::{Owner, StopSignals};
+use super::signals::{Owner, StopRequest, StopSignals};
 use super::{Usage, folder, output};
+use crate::presentation::escape::terminal;
 use crate::presentation::{self, Page};
-use crate::service::open::open;
 use crate::service::query::overview;
 
 /// What is recorded.
@@ -49,15 +47,19 @@ pub struct Recording {
     pub output: PathBuf,
     /// Where the raw bytes go, if anywhere.
     pub raw_log: Option<PathBuf>,
-    /// Becomes true when the recording is to be sealed at once; a launched program runs on.
-    pub stop: Arc<AtomicBool>,
+    /// Asks that the recording be sealed at once; programs run on.
+    pub stop: StopRequest,
 }
 
 /// How a recording ended. The capture is in its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Outcome {
+    /// The capture, as it is in its place.
+    pub capture: Capture,
     /// How the launched program ended, when one was launched and has ended.
     pub exit: Option<ExitStatus>,
+    /// Why the recording ended before its time, if it did.
+    pub cut_short: Option<String>,
 }
 
 /// What records: the profiler's session, or a stand-in of tests.
@@ -81,27 +83,21 @@ impl Recorder for Unavailable {
 
 /// Runs the command.
 pub(super) fn run(arguments: &RecordArguments) -> anyhow::Result<ExitCode> {
-    let outcome = run_with(&mut session(), arguments)?;
-    Ok(exit_code(arguments.exit_code, outcome))
-}
-
-fn run_with(recorder: &mut dyn Recorder, arguments: &RecordArguments) -> anyhow::Result<Outcome> {
     let signals = StopSignals::listen(owner(arguments)).context("cannot listen for signals")?;
-    let recording = recording(arguments, signals.flag())?;
-    let outcome = record(recorder, &recording)?;
-    let capture = open(&recording.output, None)?;
-    output::print(&closing(&capture, &recording.output)?)?;
-    Ok(outcome)
+    let recording = recording(arguments, signals.request())?;
+    let outcome = record(&mut session(), &recording)?;
+    output::print(&closing(&outcome.capture, &recording.output)?)?;
+    Ok(exit_code(arguments.exit_code, outcome.exit))
 }
 
 /// Records, and says what is done meanwhile once the terminal is the recorder's again.
 pub(super) fn record(recorder: &mut dyn Recorder, recording: &Recording) -> anyhow::Result<Outcome> {
     let mut progress = Progress::start();
     let outcome = recorder.record(recording, &mut |state| progress.update(|| state.to_owned()))?;
-    progress.note(&format!(
-        "microscope: wrote {}",
-        presentation::escape::terminal(&recording.output.to_string_lossy())
-    ));
+    if let Some(why) = &outcome.cut_short {
+        progress.note(&format!("microscope: the recording ended before its time: {}", terminal(why)));
+    }
+    progress.note(&format!("microscope: wrote {}", terminal(&recording.output.to_string_lossy())));
     Ok(outcome)
 }
 
@@ -116,7 +112,7 @@ fn owner(arguments: &RecordArguments) -> Owner {
     if arguments.pids.is_empty() { Owner::Program } else { Owner::Recording }
 }
 
-fn recording(arguments: &RecordArguments, stop: Arc<AtomicBool>) -> anyhow::Result<Recording> {
+fn recording(arguments: &RecordArguments, stop: StopRequest) -> anyhow::Result<Recording> {
     let target = target(arguments);
     let options = RecordOptions::check(&request(arguments)).map_err(|problem| Usage(problem.to_string()))?;
     let directory = std::env::current_dir().context("the working directory is gone")?;
@@ -170,8 +166,8 @@ fn sources(arguments: &RecordArguments, directory: &Path) -> anyhow::Result<Sour
 }
 
 /// The program's own code when that was asked for; one it died of counts from 128, as in shells.
-fn exit_code(wanted: ExitCodeArgument, outcome: Outcome) -> ExitCode {
-    let Some(exit) = outcome.exit.filter(|_| wanted == ExitCodeArgument::Target) else {
+fn exit_code(wanted: ExitCodeArgument, exit: Option<ExitStatus>) -> ExitCode {
+    let Some(exit) = exit.filter(|_| wanted == ExitCodeArgument::Target) else {
         return ExitCode::SUCCESS;
     };
     let code = exit.code().or_else(|| exit.signal().map(|signal| 128 + signal));
@@ -238,19 +234,19 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_wrong_usage() {
-        let problem =
-            recording(&parse("microscope record --stack-bytes 100 true"), Arc::default()).unwrap_err();
+        let problem = recording(&parse("microscope record --stack-bytes 100 true"), StopRequest::default())
+            .unwrap_err();
         assert!(problem.is::<Usage>(), "{problem}");
     }
 
     #[test]
     fn the_programs_exit_code_is_returned_when_asked_for() {
-        let ended = |raw| Outcome { exit: Some(ExitStatus::from_raw(raw)) };
-        let target = |outcome| format!("{:?}", exit_code(ExitCodeArgument::Target, outcome));
+        let ended = |raw| Some(ExitStatus::from_raw(raw));
+        let target = |exit| format!("{:?}", exit_code(ExitCodeArgument::Target, exit));
         let code = |code: u8| format!("{:?}", ExitCode::from(code));
         assert_eq!(target(ended(3 << 8)), code(3));
         assert_eq!(target(ended(9)), code(137));
-        assert_eq!(target(Outcome { exit: None }), code(0));
+        assert_eq!(target(None), code(0));
         assert_eq!(format!("{:?}", exit_code(ExitCodeArgument::Own, ended(3 << 8))), code(0));
     }
 }

@@ -1,8 +1,8 @@
-//! Signals of the person who records, turned into one question: should the recording end now?
+//! Signals of the person who records, turned into one request: end the recording now.
 
+use std::fmt;
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -17,12 +17,59 @@ pub enum Owner {
     Recording,
 }
 
+/// That a recording is to end: asked for at most once, heard whenever it is listened to.
+#[derive(Clone, Default)]
+pub struct StopRequest(Arc<Mutex<State>>);
+
+#[derive(Default)]
+enum State {
+    /// Nobody asked, nobody listens.
+    #[default]
+    Quiet,
+    /// Somebody listens.
+    Waiting(Box<dyn FnOnce() + Send>),
+    /// It was asked for.
+    Asked,
+}
+
+impl StopRequest {
+    /// Runs `action` when the end is asked for; at once when it was already. Replaces an earlier action.
+    pub fn when_asked(&self, action: impl FnOnce() + Send + 'static) {
+        let mut state = self.state();
+        if matches!(*state, State::Asked) {
+            drop(state);
+            action();
+        } else {
+            *state = State::Waiting(Box::new(action));
+        }
+    }
+
+    /// Asks for the end.
+    pub fn ask(&self) {
+        let before = std::mem::replace(&mut *self.state(), State::Asked);
+        if let State::Waiting(action) = before {
+            action();
+        }
+    }
+
+    /// A panic of an action leaves the state as it was set before: there is nothing to repair.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for StopRequest {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("StopRequest").finish_non_exhaustive()
+    }
+}
+
 /// Listens until dropped.
 ///
-/// Its thread owns the stream of signals, waits for one, sets the flag, and ends when the stream is closed.
+/// Its thread owns the stream of signals, waits for one, asks for the end, and ends when the stream is closed.
 #[derive(Debug)]
 pub struct StopSignals {
-    stop: Arc<AtomicBool>,
+    request: StopRequest,
     stream: Handle,
     thread: Option<JoinHandle<()>>,
 }
@@ -34,23 +81,23 @@ impl StopSignals {
         let heard = [SIGINT, SIGQUIT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_in(*signal, ignored));
         let mut signals = Signals::new(heard)?;
         let stream = signals.handle();
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
+        let request = StopRequest::default();
+        let asked = request.clone();
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             let mut rule = Rule { owner, interrupts: 0 };
             for signal in signals.forever() {
                 if rule.ends(signal) {
-                    flag.store(true, Ordering::Relaxed);
+                    asked.ask();
                 }
             }
         })?;
-        Ok(Self { stop, stream, thread: Some(thread) })
+        Ok(Self { request, stream, thread: Some(thread) })
     }
 
-    /// Becomes true when the recording is to end.
+    /// What the signals ask for.
     #[must_use]
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
+    pub fn request(&self) -> StopRequest {
+        self.request.clone()
     }
 }
 
@@ -110,6 +157,22 @@ mod tests {
     #[test]
     fn an_interrupt_ends_an_attached_recording() {
         check(Owner::Recording, &[SIGINT], &[true]);
+    }
+
+    #[test]
+    fn an_end_asked_for_early_is_not_missed() {
+        let heard = Arc::new(Mutex::new(0));
+        let action = || {
+            let heard = Arc::clone(&heard);
+            move || *heard.lock().unwrap_or_else(PoisonError::into_inner) += 1
+        };
+        let (early, late) = (StopRequest::default(), StopRequest::default());
+        early.ask();
+        early.when_asked(action());
+        late.when_asked(action());
+        late.ask();
+        late.ask();
+        assert_eq!(*heard.lock().unwrap_or_else(PoisonError::into_inner), 2);
     }
 
     #[test]
