@@ -14,6 +14,7 @@ pub mod naming;
 pub mod options;
 pub mod order;
 pub mod processor;
+pub mod rawlog;
 pub mod records;
 pub mod registers;
 pub mod sources;
