@@ -17,6 +17,7 @@ pub mod processor;
 pub mod rawlog;
 pub mod records;
 pub mod registers;
+pub mod session;
 pub mod sources;
 pub mod sys;
 pub mod tracking;

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use microscope_capture::Capture;
+use microscope_capture::{Capture, Spool};
 use microscope_profiler::collector::{
     ChosenEvent, CollectorReport, Delivery, EndCause, KernelCoverage, PeriodUnit, Plan, RingSizes, Topology,
 };
@@ -23,7 +23,7 @@ pub fn record(kernel: &mut Kernel, launched: u32) -> Result<Capture> {
         targets: Targets::Launched(launched),
         start_ns: kernel.start_ns,
         files: Arc::new(NoFiles),
-        spool: directory.path().join("simulated.partial"),
+        spool: Spool::create(directory.path().join("simulated.partial"))?,
         namers: NonZeroUsize::MIN,
     })?;
     for delivery in kernel.take_deliveries() {

@@ -15,7 +15,6 @@ mod samples;
 mod unnamable;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use microscope_capture::{
@@ -56,6 +55,9 @@ pub enum ProcessorError {
     /// The events' layouts cannot be decoded.
     #[error(transparent)]
     Layout(#[from] BadLayout),
+    /// The collector ended without its report: a defect.
+    #[error("the collector ended without a report")]
+    NoReport,
     /// The rows break a rule of the format: a defect of the recorder.
     #[error("the recording broke a rule of its own format: {0}")]
     Invalid(#[from] Invalid),
@@ -83,7 +85,7 @@ pub struct Setup {
     /// Outside help.
     pub files: Arc<dyn Files>,
     /// Where rows are spooled.
-    pub spool: PathBuf,
+    pub spool: Spool,
     /// Threads that look up names.
     pub namers: NonZeroUsize,
 }
@@ -108,14 +110,12 @@ struct Stages {
 }
 
 impl Processor {
-    /// Makes the spool, starts the namers and reads the processes that already run.
+    /// Starts the namers and reads the processes that already run.
     pub fn new(setup: Setup) -> Result<Self, ProcessorError> {
         let mut order = Order::new();
         order.add_events(&setup.layouts)?;
-        let rows = Rows::create(setup.spool.clone())?;
-        let naming = Naming::start(setup.namers).map_err(ProcessorError::Thread)?;
-        let stages = Stages::new(&setup, rows, naming)?;
-        Ok(Self { order, stages, complete_to_ns: setup.start_ns })
+        let complete_to_ns = setup.start_ns;
+        Ok(Self { order, stages: Stages::new(setup)?, complete_to_ns })
     }
 
     /// Takes the next delivery. Gives the report that ends the recording.
@@ -185,12 +185,14 @@ impl Processor {
 }
 
 impl Stages {
-    fn new(setup: &Setup, mut rows: Rows, mut naming: Naming) -> Result<Self, ProcessorError> {
-        let mut tracker = Tracker::new(tracker_options(setup), Arc::clone(&setup.files));
+    fn new(setup: Setup) -> Result<Self, ProcessorError> {
+        let mut naming = Naming::start(setup.namers).map_err(ProcessorError::Thread)?;
+        let mut tracker = Tracker::new(tracker_options(&setup), Arc::clone(&setup.files));
         begin_targets(&mut tracker, &setup.targets)?;
-        let mut samples = Samples::new(begin_measure(setup, &mut rows.builder));
+        let mut builder = Builder::new();
+        let mut samples = Samples::new(begin_measure(&setup, &mut builder));
         let kernel = (setup.plan.kernel == KernelCoverage::Stacks).then(|| {
-            let module = tracker.kernel(&mut rows.builder).id;
+            let module = tracker.kernel(&mut builder).id;
             let names = Arc::new(KernelNames::new(Arc::clone(&setup.files)));
             samples.set_kernel(module);
             naming.add_module(module, Arc::<KernelNames>::clone(&names));
@@ -198,6 +200,7 @@ impl Stages {
         });
         let losses = Losses::new(setup.start_ns);
         let code = Code::new(Arc::clone(&setup.files));
+        let rows = Rows::new(builder, setup.spool);
         Ok(Self { start_ns: setup.start_ns, losses, tracker, code, samples, naming, rows, kernel })
     }
 

@@ -1,7 +1,5 @@
 //! The rows of a recording: made in memory, moved to the spool as it goes on, back together at its end.
 
-use std::path::PathBuf;
-
 use microscope_capture::{Builder, Increment, Spool, SpoolError};
 
 /// Rows leave memory at most this long after they were made.
@@ -17,9 +15,8 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn create(path: PathBuf) -> Result<Self, SpoolError> {
-        let spool = Spool::create(path)?;
-        Ok(Self { builder: Builder::new(), spool, spooled_ns: 0, unwritten: None })
+    pub(super) const fn new(builder: Builder, spool: Spool) -> Self {
+        Self { builder, spool, spooled_ns: 0, unwritten: None }
     }
 
     /// Moves rows to disk when it is time.

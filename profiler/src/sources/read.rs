@@ -20,6 +20,13 @@ pub struct Owner {
 }
 
 impl Owner {
+    /// Whom a running process belongs to.
+    #[must_use]
+    pub fn of_process(pid: u32) -> Option<Self> {
+        let metadata = std::fs::metadata(format!("/proc/{pid}")).ok()?;
+        Some(Self { uid: metadata.uid(), gid: metadata.gid() })
+    }
+
     /// Whether the mode lets this user read. The kernel was asked too, but with the recorder's supplementary
     /// groups, which a thread cannot put down alone.
     fn may_read(self, metadata: &Metadata) -> bool {

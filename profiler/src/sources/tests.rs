@@ -1,4 +1,3 @@
-//! Claims about which source texts are kept.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::os::unix::fs::PermissionsExt;

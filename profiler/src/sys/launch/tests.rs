@@ -1,4 +1,3 @@
-//! Claims about launching behind a gate.
 #![allow(clippy::unwrap_used)]
 
 use std::fs::File;

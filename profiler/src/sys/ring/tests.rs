@@ -1,4 +1,3 @@
-//! Claims about reading rings.
 #![allow(clippy::unwrap_used)]
 
 use super::*;

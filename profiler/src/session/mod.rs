@@ -1,0 +1,204 @@
+//! A recording from its request to its published capture: starts the threads, waits for them, seals, names.
+//!
+//! ```text
+//! request ─▶ spool, events, gate ─▶ [collector] ═queue═▶ [processor] ─▶ seal ─▶ publish ─▶ names ─▶ publish
+//! ```
+//! The thread that calls [`Session::wait`] owns nothing while it waits, and does the sealing after.
+
+mod finish;
+mod request;
+mod settings;
+mod worker;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use microscope_capture::{Spool, SpoolError};
+use thiserror::Error;
+
+use crate::collector::{
+    Armed, ChildProcess, CollectorControl, CollectorHandle, CollectorReport, Plan, StartError, attach, launch,
+};
+use crate::files::{Files, OsFiles};
+use crate::processor::{Processor, ProcessorError, Setup, Targets};
+use settings::Opening;
+use worker::Worker;
+
+pub use finish::{Progress, Recorded, RecorderCost};
+pub use request::{SessionRequest, Target};
+pub use worker::Status;
+
+/// Deliveries that wait for the processor at most: batches lend ring memory, so the rings are the real buffer.
+const QUEUE_LEN: usize = 1024;
+
+/// Why there is no recording, or none to publish.
+#[derive(Debug, Error)]
+pub enum SessionError {
+    /// It could not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A file of that name is there already.
+    #[error(
+        "{path} is there already: a recording still writes it, or was killed (microscope recover keeps it)"
+    )]
+    SpoolExists {
+        /// The spool.
+        path: PathBuf,
+    },
+    /// The spool failed.
+    #[error(transparent)]
+    Spool(#[from] SpoolError),
+    /// Records could not be turned into rows.
+    #[error(transparent)]
+    Processor(ProcessorError),
+    /// The system refused to start a thread.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] std::io::Error),
+    /// The capture could not be written.
+    #[error("cannot write {path}: {source}")]
+    Publish {
+        /// The capture.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A thread of the recorder failed: a defect. What was spooled can be recovered.
+    #[error("the recorder's {thread} failed; `microscope recover {spool}` keeps what it had written", spool = spool.display())]
+    Defect {
+        /// Which thread.
+        thread: &'static str,
+        /// The spool it left.
+        spool: PathBuf,
+    },
+}
+
+impl From<ProcessorError> for SessionError {
+    fn from(error: ProcessorError) -> Self {
+        match error {
+            ProcessorError::Spool(error) => Self::Spool(error),
+            error => Self::Processor(error),
+        }
+    }
+}
+
+/// A recording that runs.
+pub struct Session {
+    plan: Plan,
+    request: SessionRequest,
+    opening: Opening,
+    collector: CollectorHandle,
+    processor: JoinHandle<Result<(Processor, Box<CollectorReport>), ProcessorError>>,
+    status: Arc<Status>,
+}
+
+impl Session {
+    /// Starts recording. A launched program runs when this returns.
+    pub fn start(request: SessionRequest) -> Result<Self, SessionError> {
+        let spool = create_spool(&request)?;
+        let started = start_with(&request, spool);
+        if started.is_err() {
+            // The spool is empty: there is nothing to recover.
+            let _ = std::fs::remove_file(request.spool_path());
+        }
+        let (plan, collector, processor, status) = started?;
+        let opening = Opening::now(request.target.to_string());
+        Ok(Self { plan, request, opening, collector, processor, status })
+    }
+
+    /// What was chosen and why.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The launched program, when there is one.
+    #[must_use]
+    pub fn child(&self) -> Option<ChildProcess> {
+        self.collector.child().cloned()
+    }
+
+    /// Counts that change while it runs.
+    #[must_use]
+    pub fn status(&self) -> Arc<Status> {
+        Arc::clone(&self.status)
+    }
+
+    /// Ends the recording from another thread; what lies in the rings still comes. Targets run on.
+    #[must_use]
+    pub fn control(&self) -> CollectorControl {
+        self.collector.control()
+    }
+
+    /// Waits for the recording's end, then seals, publishes and names it.
+    pub fn wait(self, progress: impl FnMut(Progress)) -> Result<Recorded, SessionError> {
+        let spool = self.request.spool_path();
+        let defect = |thread| SessionError::Defect { thread, spool: spool.clone() };
+        let processed = self.processor.join().map_err(|_| defect("processor"));
+        if !self.collector.join() {
+            return Err(defect("collector"));
+        }
+        let (processor, report) = processed??;
+        finish::Finish {
+            plan: self.plan,
+            request: self.request,
+            opening: self.opening,
+            report: *report,
+            progress,
+        }
+        .run(processor)
+    }
+}
+
+type Started = (
+    Plan,
+    CollectorHandle,
+    JoinHandle<Result<(Processor, Box<CollectorReport>), ProcessorError>>,
+    Arc<Status>,
+);
+
+fn start_with(request: &SessionRequest, spool: Spool) -> Result<Started, SessionError> {
+    let armed = arm(request)?;
+    let files: Arc<dyn Files> = Arc::new(OsFiles::default());
+    let (plan, layouts, pids) = (armed.plan.clone(), armed.layouts.clone(), armed.pids.clone());
+    let (sender, receiver) = crossbeam_channel::bounded(QUEUE_LEN);
+    let collector = armed.start(sender)?;
+    // After the start, so that what is read of running processes is no older than their first records.
+    let processor = Processor::new(Setup {
+        plan: plan.clone(),
+        layouts,
+        targets: targets(request, &pids),
+        start_ns: collector.started_ns(),
+        files,
+        spool,
+        namers: std::thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
+    })?;
+    let worker = Worker::new(processor, receiver, collector.control());
+    let status = worker.status();
+    let thread = worker.spawn().map_err(SessionError::Thread)?;
+    Ok((plan, collector, thread, status))
+}
+
+fn arm(request: &SessionRequest) -> Result<Armed, StartError> {
+    match &request.target {
+        Target::Launch(command) => launch(command, &request.options),
+        Target::Attach(pids) => attach(pids, &request.options),
+    }
+}
+
+fn targets(request: &SessionRequest, pids: &[u32]) -> Targets {
+    match &request.target {
+        Target::Launch(_) => Targets::Launched(pids.first().copied().unwrap_or(0)),
+        Target::Attach(_) => Targets::Attached(pids.to_vec()),
+    }
+}
+
+fn create_spool(request: &SessionRequest) -> Result<Spool, SessionError> {
+    let path = request.spool_path();
+    Spool::create(&path).map_err(|error| match error {
+        SpoolError::Io { source, .. } if source.kind() == std::io::ErrorKind::AlreadyExists => {
+            SessionError::SpoolExists { path }
+        }
+        error => error.into(),
+    })
+}

@@ -1,0 +1,125 @@
+//! What a capture says of its own making: the plan, the targets' processor time, the recorder's cost.
+
+use std::fmt::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use microscope_capture::{Builder, setting_names as names};
+
+use crate::collector::{CollectorReport, KernelCoverage, Plan, Topology};
+use crate::sys::process::CpuTimes;
+
+/// What is known before the first sample.
+#[derive(Debug, Clone)]
+pub(super) struct Opening {
+    /// Wall-clock nanoseconds since 1970.
+    pub(super) start_realtime_ns: u64,
+    /// The command line, or the pids.
+    pub(super) target: String,
+    /// The working directory.
+    pub(super) directory: String,
+}
+
+impl Opening {
+    pub(super) fn now(target: String) -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let directory = std::env::current_dir().unwrap_or_default();
+        Self {
+            start_realtime_ns: u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX),
+            target,
+            directory: directory.to_string_lossy().into_owned(),
+        }
+    }
+
+    pub(super) fn write(&self, plan: &Plan, builder: &mut Builder) {
+        let mut set = |name, value: &str| builder.set(None, name, value);
+        set(names::RECORDER, concat!("microscope ", env!("CARGO_PKG_VERSION")));
+        set(names::MACHINE, &machine(plan.cpus.len()));
+        set(names::START_REALTIME_NS, &self.start_realtime_ns.to_string());
+        set(names::TARGET, &self.target);
+        set(names::DIRECTORY, &self.directory);
+        set(names::EVENT, plan.event.event.name());
+        set(names::RATE_HZ, &plan.rate_hz.to_string());
+        set(names::STACK, plan.stack.name());
+        set(names::STACK_BYTES, &plan.stack_bytes.to_string());
+        set(names::KERNEL, kernel(plan.kernel));
+        set(names::TOPOLOGY, topology(plan.topology));
+        if !plan.notes.is_empty() {
+            set(names::NOTES, &lines(&plan.notes));
+        }
+    }
+}
+
+/// Writes what only the end tells.
+pub(super) fn write_report(report: &CollectorReport, builder: &mut Builder) {
+    let mut set = |name, value: u64| builder.set(None, name, &value.to_string());
+    let (used, before) = target_times(report);
+    set(names::DURATION_NS, report.ended_ns.saturating_sub(report.started_ns));
+    set(names::TARGET_USER_NS, used.user_ns);
+    set(names::TARGET_SYSTEM_NS, used.system_ns);
+    set(names::TARGET_BEFORE_NS, before.total_ns());
+    if let Some(status) = report.exit {
+        builder.set(None, names::EXIT, &exit(status));
+    }
+}
+
+/// Writes what the recorder cost, as late as it can be known.
+pub(super) fn write_cost(cost: super::RecorderCost, builder: &mut Builder) {
+    builder.set(None, names::RECORDER_CPU_NS, &cost.cpu_ns.to_string());
+    builder.set(None, names::RECORDER_MEMORY_BYTES, &cost.memory_peak_bytes.to_string());
+}
+
+/// Processor time of all targets while sampled, their waited-for children included, and before.
+fn target_times(report: &CollectorReport) -> (CpuTimes, CpuTimes) {
+    let (mut used, mut before) = (CpuTimes::default(), CpuTimes::default());
+    let mut add = |sum: &mut CpuTimes, more: CpuTimes| {
+        sum.user_ns = sum.user_ns.saturating_add(more.user_ns);
+        sum.system_ns = sum.system_ns.saturating_add(more.system_ns);
+    };
+    for target in &report.targets {
+        add(&mut used, target.used);
+        add(&mut used, target.children_used);
+        add(&mut before, target.before);
+    }
+    (used, before)
+}
+
+fn machine(cpus: usize) -> String {
+    let uname = nix::sys::utsname::uname().ok();
+    let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let (machine, system) = (uname.as_ref().map(|u| u.machine()), uname.as_ref().map(|u| u.sysname()));
+    let release = uname.as_ref().map(|u| u.release());
+    format!("{} {} {}, {cpus} processors", text(machine), text(system), text(release))
+}
+
+const fn kernel(coverage: KernelCoverage) -> &'static str {
+    match coverage {
+        KernelCoverage::Stacks => "stacks",
+        KernelCoverage::Counted => "counted",
+        KernelCoverage::Excluded => "excluded",
+    }
+}
+
+const fn topology(topology: Topology) -> &'static str {
+    match topology {
+        Topology::PerThread => "per-thread",
+        Topology::SystemWide => "system-wide",
+    }
+}
+
+fn lines(notes: &[crate::collector::PlanNote]) -> String {
+    let mut text = String::new();
+    for note in notes {
+        let _ = write!(text, "{}{note}", if text.is_empty() { "" } else { "\n" });
+    }
+    text
+}
+
+fn exit(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
+    }
+}
