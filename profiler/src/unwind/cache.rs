@@ -96,6 +96,11 @@ impl PackedRule {
         }
     }
 
+    /// Whether the caller is in the record that rbp points to: its rbp, then the return address.
+    pub(super) fn is_frame_record(self) -> bool {
+        self == Self::new(Form::OnFramePointer, 16, -16)
+    }
+
     /// The offset, or what the form says it is.
     #[inline]
     pub(super) fn offset(self) -> i32 {

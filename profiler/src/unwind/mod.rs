@@ -14,6 +14,7 @@ mod code_map;
 mod entry;
 mod expression;
 mod finder;
+mod frame_pointers;
 mod image;
 mod input;
 mod program;

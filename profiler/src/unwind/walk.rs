@@ -10,6 +10,7 @@ use microscope_capture::EndReason;
 use super::apply::{Caller, GeneralRule};
 use super::cache::{Cache, Epoch, Form, PackedRule};
 use super::finder::{Finder, Found};
+use super::frame_pointers::Chain;
 use super::reader::SampledStack;
 use super::{
     CodeAt, CodeMap, RawFrame, RawFrameKind, SampledInput, StackPolicy, StackReader, UnwindImage, WalkEnd,
@@ -110,29 +111,39 @@ impl Unwinder {
             return WalkEnd { reason: EndReason::NoRegisters, at_address: 0, seam: None };
         };
         frames.push(RawFrame::exact(ip));
+        let memory = SampledStack::new(input);
+        let chain =
+            Chain { first: input.registers.bp().unwrap_or(0), kernel: input.user_chain, memory: &memory };
         let end = match policy {
             StackPolicy::None => WalkEnd { reason: EndReason::NotWanted, at_address: ip, seam: None },
-            StackPolicy::FramePointers | StackPolicy::Copy | StackPolicy::Both => {
-                self.walk_rules(input, map, frames)
+            StackPolicy::Copy => self.walk_rules(&mut input.registers.clone(), &memory, map, frames),
+            StackPolicy::Both => self.walk_both(input.registers, &memory, &chain, map, frames),
+            StackPolicy::FramePointers => {
+                chain.append_all(map, frames, DEPTH_LIMIT);
+                let at_address = frames.last().map_or(ip, |frame| frame.address);
+                WalkEnd { reason: EndReason::FramePointers, at_address, seam: Some(1) }
             }
         };
         self.counters.frames += frames.len() as u64;
         end
     }
 
-    /// The stack by call-frame information alone; its innermost frame is already there.
+    /// The stack by call-frame information from the last frame on. Leaves the registers of the frame it
+    /// ended at.
     fn walk_rules(
         &mut self,
-        input: &SampledInput<'_>,
+        registers: &mut Registers,
+        memory: &impl StackReader,
         map: &impl CodeMap,
         frames: &mut Vec<RawFrame>,
     ) -> WalkEnd {
-        let memory = SampledStack::new(input);
-        let Err(mut stop) = self.run(&input.registers, &memory, map, frames);
+        let (start, frames_before) = (*registers, frames.len());
+        let Err(mut stop) = self.run(registers, memory, map, frames);
         if let Stop::NeedsAllRegisters = stop {
-            frames.truncate(1);
+            frames.truncate(frames_before);
+            *registers = start;
             self.counters.full_walks += 1;
-            Err(stop) = self.run_with_all(input.registers, &memory, map, frames);
+            Err(stop) = self.run_with_all(registers, memory, map, frames);
         }
         let at_address = frames.last().map_or(0, |frame| frame.address);
         let reason = match stop {
@@ -147,24 +158,110 @@ impl Unwinder {
         WalkEnd { reason, at_address, seam: None }
     }
 
-    /// The hot loop.
+    /// Call-frame information, and the frame-pointer chain over what it cannot cross.
+    fn walk_both(
+        &mut self,
+        mut registers: Registers,
+        memory: &SampledStack<'_>,
+        chain: &Chain<'_, SampledStack<'_>>,
+        map: &impl CodeMap,
+        frames: &mut Vec<RawFrame>,
+    ) -> WalkEnd {
+        let mut seam = None;
+        loop {
+            let end = self.walk_rules(&mut registers, memory, map, frames);
+            let place = (registers.sp(), registers.bp(), frames.len());
+            let (Some(sp), Some(bp), 1..DEPTH_LIMIT) = place else { return WalkEnd { seam, ..end } };
+            let proved = match end.reason {
+                EndReason::StackBytes => return self.walk_beyond(chain, bp, seam, end, map, frames),
+                EndReason::NoRule | EndReason::NoFile | EndReason::NotIndexed => {
+                    chain.proved_caller(sp, bp, map)
+                }
+                _ => None,
+            };
+            let Some(caller) = proved else { return WalkEnd { seam, ..end } };
+            seam = seam.or(u32::try_from(frames.len()).ok());
+            frames.push(RawFrame::return_address(caller.return_address));
+            registers = Registers::default();
+            registers.set(RIP, caller.return_address);
+            registers.set(RSP, caller.sp);
+            registers.set(RBP, caller.bp);
+        }
+    }
+
+    /// The stack beyond the copied bytes, as far as rules ask for exactly the words the kernel's chain read.
+    fn walk_beyond(
+        &mut self,
+        chain: &Chain<'_, SampledStack<'_>>,
+        bp: u64,
+        seam: Option<u32>,
+        end: WalkEnd,
+        map: &impl CodeMap,
+        frames: &mut Vec<RawFrame>,
+    ) -> WalkEnd {
+        let epoch = self.cache.epoch(map.generation());
+        let mut end = WalkEnd { seam, ..end };
+        let mut words = chain.words_from(bp).iter();
+        loop {
+            let Some(frame) = frames.last().copied() else { return end };
+            end.at_address = frame.address;
+            let rule = self.rule(epoch, frame, map);
+            match (rule, words.next()) {
+                (Ok(rule), Some(word)) if rule.is_frame_record() => {
+                    end.seam = end.seam.or(u32::try_from(frames.len()).ok());
+                    match push(frames, RawFrame::return_address(*word)) {
+                        Err(Stop::End(reason)) => return WalkEnd { reason, ..end },
+                        _ => continue,
+                    }
+                }
+                (Ok(rule), _) if rule.form() == Form::Outermost => end.reason = EndReason::Complete,
+                (Err(Stop::NotCode), _) => {
+                    frames.pop();
+                    end.reason = EndReason::BadReturnAddress;
+                }
+                _ => {}
+            }
+            return end;
+        }
+    }
+
+    /// The hot loop. `registers` begin as those of the last frame and end as those of the frame it stops at.
     fn run(
         &mut self,
+        registers: &mut Registers,
+        memory: &impl StackReader,
+        map: &impl CodeMap,
+        frames: &mut Vec<RawFrame>,
+    ) -> Result<Infallible, Stop> {
+        let kind = frames.last().map_or(RawFrameKind::Exact, |frame| frame.kind);
+        let start = *registers;
+        let mut frame = Frame::of(&start, kind).ok_or(Stop::NeedsAllRegisters)?;
+        let stop = self.run_frames(&start, &mut frame, memory, map, frames);
+        *registers = frame.registers();
+        stop
+    }
+
+    #[inline]
+    fn run_frames(
+        &mut self,
         start: &Registers,
+        at: &mut Frame,
         memory: &impl StackReader,
         map: &impl CodeMap,
         frames: &mut Vec<RawFrame>,
     ) -> Result<Infallible, Stop> {
         let epoch = self.cache.epoch(map.generation());
-        let mut frame = Frame::of(start, RawFrameKind::Exact).ok_or(Stop::NeedsAllRegisters)?;
+        let frames_before = frames.len();
         loop {
+            let frame = *at;
             let rule = self.rule(epoch, frame.address, map)?;
-            frame = match rule.form() {
+            *at = match rule.form() {
                 Form::OnStackPointer => plain_step(rule, frame.sp, frame, memory)?,
                 Form::OnFramePointer => plain_step(rule, frame.bp, frame, memory)?,
                 Form::General => {
-                    // Only the innermost frame's other registers are at hand.
-                    let registers = if frames.len() == 1 { *start } else { frame.registers() };
+                    // Only the first frame's other registers are at hand.
+                    let is_first = frames.len() == frames_before;
+                    let registers = if is_first { *start } else { frame.registers() };
                     let rule = self.cache.general(rule).ok_or(EndReason::BadRule)?;
                     let (caller, kind) = match general_step(rule, &registers, frame.address.kind, memory) {
                         Err(Stop::End(EndReason::NoRegister)) => return Err(Stop::NeedsAllRegisters),
@@ -176,24 +273,25 @@ impl Unwinder {
                 Form::NoRule => return Err(Stop::End(EndReason::NoRule)),
                 Form::BadRule => return Err(Stop::End(EndReason::BadRule)),
             };
-            push(frames, frame.address)?;
+            push(frames, at.address)?;
         }
     }
 
     /// The same walk with every register, by rules fresh from the image.
     fn run_with_all(
         &mut self,
-        mut registers: Registers,
+        registers: &mut Registers,
         memory: &impl StackReader,
         map: &impl CodeMap,
         frames: &mut Vec<RawFrame>,
     ) -> Result<Infallible, Stop> {
-        let mut address = RawFrame::exact(registers.ip().ok_or(EndReason::NoRegisters)?);
+        let kind = frames.last().map_or(RawFrameKind::Exact, |frame| frame.kind);
+        let mut address = RawFrame { address: registers.ip().ok_or(EndReason::NoRegisters)?, kind };
         loop {
             let (image, found) = self.find(address, map)?;
             let rule = self.finder.general(image, found)?;
-            let (caller, kind) = general_step(&rule, &registers, address.kind, memory)?;
-            registers = caller;
+            let (caller, kind) = general_step(&rule, registers, address.kind, memory)?;
+            *registers = caller;
             address = RawFrame { address: registers.ip().ok_or(EndReason::NoRegister)?, kind };
             push(frames, address)?;
         }

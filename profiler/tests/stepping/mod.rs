@@ -42,6 +42,14 @@ pub struct Tracee {
 impl Tracee {
     /// Starts a program and waits for its first SIGSTOP.
     pub fn start(program: &Path) -> Self {
+        let mut tracee = Self::start_where_stopped(program);
+        // Attaching sends a stop of its own.
+        while tracee.step(None) == Stopped::Signal(Signal::SIGSTOP) {}
+        tracee
+    }
+
+    /// The same, without a step: the thread that stopped the process may not be its first.
+    pub fn start_where_stopped(program: &Path) -> Self {
         let child = Command::new(program).stdout(Stdio::null()).spawn().unwrap();
         let pid = Pid::from_raw(child.id().cast_signed());
         assert!(matches!(
@@ -52,8 +60,6 @@ impl Tracee {
         waitpid(pid, None).unwrap();
         let mut tracee = Self { child, pid, maps: Maps::default() };
         tracee.read_maps();
-        // Attaching sends a stop of its own.
-        while tracee.step(None) == Stopped::Signal(Signal::SIGSTOP) {}
         tracee
     }
 
@@ -129,6 +135,10 @@ fn memory_of(pid: Pid, address: u64, len: usize) -> Vec<u8> {
 impl Drop for Tracee {
     fn drop(&mut self) {
         drop(self.child.kill());
+        // The leader can only be reaped after its other threads.
+        if self.pid.as_raw() != self.child.id().cast_signed() {
+            drop(waitpid(self.pid, Some(WaitPidFlag::__WALL)));
+        }
         drop(self.child.wait());
     }
 }
@@ -282,6 +292,7 @@ impl CodeMap for Maps {
             Some(Mapping { start, relative_start, image: Some(loaded), .. }) => {
                 CodeAt::Image { image: &loaded.image, relative_address: address - start + relative_start }
             }
+            Some(Mapping { path, .. }) if path.starts_with('/') => CodeAt::NoImage(EndReason::NoFile),
             Some(_) => CodeAt::NoImage(EndReason::NoRule),
             None => CodeAt::Unmapped,
         }
