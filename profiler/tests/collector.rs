@@ -363,4 +363,6 @@ fn records_as_whoever_runs_this() {
     assert_eq!(recording.lost(), 0);
     let notes: Vec<_> = recording.plan.notes.iter().map(ToString::to_string).collect();
     eprintln!("recorded as user {}: {:?} {notes:#?}", nix::unistd::geteuid(), recording.plan.rings);
+    let report = &recording.report;
+    eprintln!("the collector used {:?} and woke {} times", report.own, report.wakeups);
 }

@@ -29,3 +29,6 @@ pub use layout::{EventLayout, EventRole, SampleFields, TRAILER_BYTES, USER_REGIS
 pub use plan::{ChosenEvent, KernelCoverage, PeriodUnit, Plan, PlanNote, RingSizes, Topology};
 pub use report::{CollectorReport, EndCause, RingReport, TargetReport};
 pub use start::{Armed, ChildProcess, attach, launch};
+
+#[cfg(test)]
+mod tests;

@@ -128,7 +128,7 @@ impl Armed {
     }
 
     /// Opens a target's events, unless those that watch everyone are open.
-    fn arm(
+    pub(super) fn arm(
         &mut self,
         open: impl FnOnce(&mut Arming<'_>) -> Result<(), StartError>,
     ) -> Result<(), StartError> {

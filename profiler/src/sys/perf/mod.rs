@@ -4,6 +4,8 @@
 mod attributes;
 mod event;
 mod kernel;
+#[cfg(test)]
+pub(crate) mod scripted;
 
 pub use attributes::{
     EventAttributes, EventSource, Inherit, SampleFields, Start, TRAILER_BYTES, USER_REGISTERS,
