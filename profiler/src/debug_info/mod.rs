@@ -7,6 +7,7 @@
 mod demangle;
 mod dwarf;
 mod kernel;
+mod known;
 mod locate;
 mod module;
 mod namers;

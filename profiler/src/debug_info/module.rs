@@ -9,6 +9,7 @@ use crate::image::Image;
 
 use super::demangle::{cut, demangle, is_mangled};
 use super::dwarf::{Code, DwarfInfo, Place};
+use super::known::KnownFunctions;
 use super::locate::{OpenHost, Tried, locate};
 use super::stubs::Stubs;
 use super::symbols::{FoundSymbol, SymbolTable};
@@ -26,6 +27,7 @@ struct Loaded {
     symbols: SymbolTable,
     stubs: Stubs,
     dwarf: Option<DwarfInfo>,
+    functions: KnownFunctions,
     tried: Vec<Tried>,
 }
 
@@ -62,14 +64,17 @@ impl Loaded {
         let problem = |cause: String| Tried { path: path.clone().into_owned(), refused: Some(cause) };
         located.tried.extend(problems.iter().map(|cause| problem(cause.to_string())));
         let stubs = Stubs::read(image, &symbols);
-        Self { symbols, stubs, dwarf, tried: located.tried }
+        Self { symbols, stubs, dwarf, functions: KnownFunctions::default(), tried: located.tried }
     }
 
     /// By the linker's stubs, else by debug information, else by symbol.
     fn name(&self, address: u64) -> NamedAddress {
         if let Some((name, start)) = self.stubs.find(address) {
-            let level = by_symbol(&FoundSymbol::stub(name, start));
-            return NamedAddress { levels: vec![level], role: CodeRole::Stub };
+            let function = Arc::new(by_symbol(&FoundSymbol::stub(name, start)));
+            return NamedAddress {
+                levels: vec![Level { function, file: None, line: 0 }],
+                role: CodeRole::Stub,
+            };
         }
         let place = self.dwarf.as_ref().and_then(|dwarf| dwarf.find(address)).unwrap_or_default();
         let levels = if place.levels.is_empty() { self.unlisted(address, place) } else { self.listed(place) };
@@ -78,13 +83,15 @@ impl Loaded {
 
     /// The levels that debug information has, with what only symbols tell of the physical function.
     fn listed(&self, place: Place) -> Vec<Level> {
-        let Place { mut levels, entry, .. } = place;
+        let Place { mut levels, entry, function: die, .. } = place;
         if let Some(physical) = levels.last_mut() {
-            let function =
-                FunctionName { relative_address: entry, ..FunctionName::clone(&physical.function) };
-            physical.function = Arc::new(match self.symbols.at(entry, &function.name) {
-                Some(symbol) => with_symbol(function, &symbol),
-                None => function,
+            let listed = &physical.function;
+            physical.function = self.functions.of((entry, die), || {
+                let function = FunctionName { relative_address: entry, ..FunctionName::clone(listed) };
+                match self.symbols.at(entry, &function.name) {
+                    Some(symbol) => with_symbol(function, &symbol),
+                    None => function,
+                }
             });
         }
         levels
@@ -92,11 +99,12 @@ impl Loaded {
 
     /// A function that debug information does not have, such as one in assembly; its line may still be known.
     fn unlisted(&self, address: u64, place: Place) -> Vec<Level> {
-        let symbol = self.symbols.find(address);
-        symbol
-            .map(|symbol| Level { file: place.file, line: place.line, ..by_symbol(&symbol) })
-            .into_iter()
-            .collect()
+        let symbol = self.symbols.start_of(address).and_then(|start| self.symbols.at(start, ""));
+        let level = |symbol: FoundSymbol| {
+            let function = self.functions.of((symbol.range.start, None), || by_symbol(&symbol));
+            Level { function, file: place.file, line: place.line }
+        };
+        symbol.map(level).into_iter().collect()
     }
 }
 
@@ -114,16 +122,15 @@ fn with_symbol(mut function: FunctionName, symbol: &FoundSymbol) -> FunctionName
 }
 
 /// A function known by its symbol alone.
-fn by_symbol(symbol: &FoundSymbol) -> Level {
-    let function = FunctionName {
+fn by_symbol(symbol: &FoundSymbol) -> FunctionName {
+    FunctionName {
         name: demangle(&symbol.linkage_name).into(),
         linkage_name: cut(&symbol.linkage_name).into(),
         decl_file: None,
         decl_line: 0,
         relative_address: symbol.range.start,
         flags: symbol.flags,
-    };
-    Level { function: Arc::new(function), file: None, line: 0 }
+    }
 }
 
 impl NameSource for ModuleDebug {

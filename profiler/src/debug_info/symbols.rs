@@ -107,15 +107,15 @@ impl SymbolTable {
         }
     }
 
-    /// The function that holds `address`.
-    pub(super) fn find(&self, address: u64) -> Option<FoundSymbol> {
+    /// Where the function that holds `address` begins.
+    pub(super) fn start_of(&self, address: u64) -> Option<u64> {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let found = (0..after)
             .rev()
             .take(NESTING_MAX)
             .take_while(|index| self.reach.get(*index).is_some_and(|reach| *reach > address))
             .find_map(|index| self.symbols.get(index).filter(|symbol| symbol.end > address))?;
-        self.at(found.address, "")
+        Some(found.address)
     }
 
     /// The function that begins at exactly `address`: under the name `wanted` if it has it, else the best of its names.

@@ -31,6 +31,7 @@ use naming::Names;
 use sections::{Borrowed, Sections};
 use unit::Unit;
 
+pub(super) use naming::Die;
 pub(super) use ranges::Code;
 
 /// Units that are tried for one address; more than one only where ranges overlap.
@@ -52,7 +53,8 @@ pub(super) struct DwarfInfo {
 pub(super) struct Place {
     /// Innermost inlined function first, the physical one last; empty when no function holds the address.
     pub(super) levels: Vec<Level>,
-    /// The first address of the physical function.
+    /// The physical function's entry, and its first address.
+    pub(super) function: Option<Die>,
     pub(super) entry: u64,
     /// The file and line of the instruction itself; 0 when it belongs to no line.
     pub(super) file: Option<Arc<SourceFile>>,
@@ -97,8 +99,9 @@ impl DwarfInfo {
         if function.is_none() && file.is_none() {
             return None;
         }
-        let mut place = Place { levels: Vec::new(), entry: 0, file, line };
+        let mut place = Place { levels: Vec::new(), function: None, entry: 0, file, line };
         if let Some(function) = function {
+            place.function = Some(unit.die(function.offset));
             place.entry = function.entry;
             place.levels = self.chain(dwarf, unit, function, address, &place);
         }

@@ -21,7 +21,7 @@ const NAMES_MAX: usize = 1 << 18;
 
 /// An entry of `.debug_info`, by its offset in the section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Die {
+pub(in super::super) struct Die {
     pub(super) offset: usize,
     pub(super) is_supplementary: bool,
 }
