@@ -43,6 +43,11 @@ impl Selection {
         start..end.max(start)
     }
 
+    /// Whether neither threads nor times are left out.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.threads.is_none() && self.from_ns == 0 && self.to_ns.is_none()
+    }
+
     /// Whether every row of [`Self::range`] counts.
     pub(crate) fn takes_all_of_range(&self) -> bool {
         self.threads.is_none() && self.only_measure

@@ -71,12 +71,7 @@ fn mapping(proof: Proof) -> Mapping {
 
 /// Where the user's own code lies: where they recorded, and where they are.
 fn own_directories(capture: &Capture, directory: &Path) -> Vec<String> {
-    let text = |id| capture.strings.get(id);
-    let recorded = capture
-        .settings
-        .iter()
-        .filter(|(_, row)| row.process.is_none() && text(row.name) == setting_names::DIRECTORY)
-        .map(|(_, row)| text(row.value).to_owned());
+    let recorded = capture.setting(setting_names::DIRECTORY).map(str::to_owned).into_iter();
     recorded.chain([directory.to_string_lossy().into_owned()]).collect()
 }
 

@@ -66,7 +66,7 @@ pub fn overlay(capture: &Capture, request: &OverlayRequest<'_>) -> Result<Overla
 fn measure(capture: &Capture, selection: &Selection, confidence: &Confidence) -> Measure {
     let threads = views::threads_of(capture, selection);
     let Quantity { source, unit, .. } = threads.quantity;
-    let accounted = views::cpu_time(&threads);
+    let accounted = views::cpu_time(capture, selection, &threads);
     Measure {
         id: measure_id(capture, selection.measure),
         source,

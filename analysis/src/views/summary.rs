@@ -1,6 +1,6 @@
 //! The whole on one page: how much, by whom, on which lines, and how far it can be believed.
 
-use microscope_capture::{Capture, ProcessId, RateChange, Tables};
+use microscope_capture::{Capture, ProcessId, RateChange, Tables, setting_names};
 use serde::Serialize;
 
 use super::ends::{self, EndRow};
@@ -89,7 +89,7 @@ pub fn summary<'c>(capture: &'c Capture, query: &Query, lines_max: usize) -> Res
     let by_line = Query { by: Granularity::Line, ..query.clone() };
     let mut lines = lines::of(&Question::new(capture, &by_line)?);
     lines.rows.truncate(lines_max);
-    let cpu_time = cpu_time(&threads);
+    let cpu_time = cpu_time(capture, &selection, &threads);
     Ok(Summary {
         quantity: threads.quantity,
         whole: threads.whole,
@@ -106,13 +106,23 @@ pub fn summary<'c>(capture: &'c Capture, query: &Query, lines_max: usize) -> Res
     })
 }
 
-/// What the kernel accounted to these threads; absent when it was read of none.
+/// What the kernel accounted to these threads; for the whole capture, what it accounted to the targets. Absent
+/// when neither was read.
 #[allow(clippy::cast_precision_loss, reason = "a share of times far below 2^52 ns")]
-pub(crate) fn cpu_time(threads: &threads::Threads<'_>) -> Option<CpuTime> {
+pub(crate) fn cpu_time(
+    tables: &Tables,
+    selection: &Selection,
+    threads: &threads::Threads<'_>,
+) -> Option<CpuTime> {
     let sum = |time: fn(&ThreadRow<'_>) -> Option<u64>| {
         threads.rows.iter().filter_map(time).reduce(u64::saturating_add)
     };
-    let (user_ns, system_ns) = (sum(|row| row.user_time_ns)?, sum(|row| row.system_time_ns).unwrap_or(0));
+    let of_threads = || Some((sum(|row| row.user_time_ns)?, sum(|row| row.system_time_ns).unwrap_or(0)));
+    let setting = |name| tables.setting(name)?.parse::<u64>().ok();
+    let of_targets =
+        || Some((setting(setting_names::TARGET_USER_NS)?, setting(setting_names::TARGET_SYSTEM_NS)?));
+    let (user_ns, system_ns) =
+        if selection.is_everything() { of_targets().or_else(of_threads)? } else { of_threads()? };
     let all_ns = user_ns.saturating_add(system_ns);
     let user_share = if all_ns == 0 { 1.0 } else { user_ns as f64 / all_ns as f64 };
     Some(CpuTime { user_ns, system_ns, coverage: if threads.quantity.user_only { user_share } else { 1.0 } })
@@ -124,7 +134,7 @@ fn recording<'c>(tables: &'c Tables, selection: &Selection, threads: &threads::T
     let whole_recording = tables.settings.iter().filter(|(_, row)| row.process.is_none());
     let rate = |row: &RateChange| row.measure == selection.measure;
     let last_rate = tables.rate_changes.iter().map(|(_, row)| row).rfind(rate);
-    let achieved = cpu_time(threads).and_then(|time| {
+    let achieved = cpu_time(tables, selection, threads).and_then(|time| {
         let sampled_ns =
             if threads.quantity.user_only { time.user_ns } else { time.user_ns + time.system_ns };
         (sampled_ns > 0).then(|| threads.whole.samples as f64 * 1e9 / sampled_ns as f64)
@@ -137,8 +147,12 @@ fn recording<'c>(tables: &'c Tables, selection: &Selection, threads: &threads::T
     }
 }
 
-/// The last time of anything that ran.
+/// How long was recorded; where that was not kept, up to the last time of anything that ran.
 fn duration_ns(tables: &Tables) -> u64 {
+    let kept = tables.setting(setting_names::DURATION_NS).and_then(|text| text.parse().ok());
+    if let Some(duration_ns) = kept {
+        return duration_ns;
+    }
     let ends = tables.threads.end_ns.iter().chain(&tables.processes.end_ns).filter_map(|end| *end);
     ends.chain(tables.samples.time_ns.last().copied()).max().unwrap_or(0)
 }

@@ -119,3 +119,12 @@ tables! {
     /// Source texts.
     source_texts: SourceTexts = 28,
 }
+
+impl Tables {
+    /// The text of the whole recording's setting `name`.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<&str> {
+        let named = |row: &Setting| row.process.is_none() && self.strings.get(row.name) == name;
+        self.settings.iter().map(|(_, row)| row).find(named).map(|row| self.strings.get(row.value))
+    }
+}
