@@ -40,25 +40,28 @@ pub(super) struct Key {
     pub(super) round: u32,
     pub(super) place: Place,
     attached: Place,
+    pub(super) is_sample: bool,
     pub(super) is_late: bool,
 }
 
 const SAMPLES: u32 = 1 << 31;
 
 impl Key {
-    pub(super) const fn new(
-        time_ns: u64,
-        ring: RingId,
-        position: u64,
-        place: Place,
-        round: u32,
-        is_late: bool,
-    ) -> Self {
+    pub(super) const fn new(time_ns: u64, ring: RingId, position: u64, place: Place, round: u32) -> Self {
         let ring = match ring.kind {
             RingKind::SideBand => ring.cpu,
             RingKind::Samples => ring.cpu | SAMPLES,
         };
-        Self { time_ns, position, ring, round, place, attached: Place::NOWHERE, is_late }
+        Self {
+            time_ns,
+            position,
+            ring,
+            round,
+            place,
+            attached: Place::NOWHERE,
+            is_sample: false,
+            is_late: false,
+        }
     }
 
     /// At equal times mappings, names and tasks come before the samples that need them.

@@ -125,7 +125,9 @@ impl Order {
         match glance(pieces.slice(range, &mut self.scratch[0]), &self.layouts) {
             Ok(seen) => {
                 let is_late = seen.time_ns < self.released_to_ns;
-                let key = Key::new(seen.time_ns, ring, position, place, self.rounds, is_late);
+                let is_sample = seen.kind == GlanceKind::Sample;
+                let mut key = Key::new(seen.time_ns, ring, position, place, self.rounds);
+                (key.is_sample, key.is_late) = (is_sample, is_late);
                 self.slots.retain(slot);
                 self.pair(seen, key);
             }
@@ -187,21 +189,49 @@ impl Order {
     }
 
     fn visit_one(&mut self, key: Key, visit: &mut impl FnMut(Unit<'_>)) {
-        let [own, other] = &mut self.scratch;
-        let decoded = self.slots.with(key.place, own, |bytes| match key.attached() {
-            None => decode(bytes, &self.layouts).map(|record| visit(key.unit(record, None))),
-            Some(place) => {
-                let visited = self.slots.with(place, other, |attached| {
-                    let attached = decode(attached, &self.layouts).ok();
-                    decode(bytes, &self.layouts).map(|record| visit(key.unit(record, attached)))
-                });
-                visited.unwrap_or(Ok(()))
-            }
-        });
+        let decoded = match (key.is_sample, key.attached()) {
+            (true, None) => self.visit_sample(key, visit),
+            (true, Some(place)) => self.visit_pair(key, place, visit),
+            (false, _) => self.visit_copy(key, visit),
+        };
         if let Some(Err(kind)) = decoded {
             self.problem_at(key, kind);
         }
         self.release_key(key);
+    }
+
+    /// Samples are long and quickly done: they are read where the kernel wrote them.
+    fn visit_sample(
+        &mut self,
+        key: Key,
+        visit: &mut impl FnMut(Unit<'_>),
+    ) -> Option<Result<(), ProblemKind>> {
+        let [scratch, _] = &mut self.scratch;
+        self.slots.with(key.place, scratch, |bytes| {
+            decode(bytes, &self.layouts).map(|record| visit(key.unit(record, None)))
+        })
+    }
+
+    fn visit_pair(
+        &mut self,
+        key: Key,
+        attached: Place,
+        visit: &mut impl FnMut(Unit<'_>),
+    ) -> Option<Result<(), ProblemKind>> {
+        let [scratch, other] = &mut self.scratch;
+        self.slots.with(key.place, scratch, |bytes| {
+            self.slots.with(attached, other, |attached| {
+                let attached = decode(attached, &self.layouts).ok();
+                decode(bytes, &self.layouts).map(|record| visit(key.unit(record, attached)))
+            })
+        })?
+    }
+
+    /// Other records are short, and a visit may open files: the collector must not wait for that.
+    fn visit_copy(&mut self, key: Key, visit: &mut impl FnMut(Unit<'_>)) -> Option<Result<(), ProblemKind>> {
+        let [scratch, _] = &mut self.scratch;
+        self.slots.copy(key.place, scratch)?;
+        Some(decode(scratch, &self.layouts).map(|record| visit(key.unit(record, None))))
     }
 
     fn release_key(&mut self, key: Key) {
@@ -219,9 +249,9 @@ impl Order {
     /// A record that states a time far ahead would hold its batch, and with it ring memory, for ever.
     fn drop_impossible(&mut self) {
         let rounds = self.rounds;
-        let waits = |key: &Key| rounds.wrapping_sub(key.round) > ROUNDS_WAITED_MAX;
-        while let Some(index) = self.keys.iter().position(waits) {
-            let key = self.keys.remove(index);
+        let waits = |key: &mut Key| rounds.wrapping_sub(key.round) > ROUNDS_WAITED_MAX;
+        let dropped: Vec<Key> = self.keys.extract_if(.., waits).collect();
+        for key in dropped {
             self.problem_at(key, ProblemKind::FutureTime { time_ns: key.time_ns });
             self.release_key(key);
         }

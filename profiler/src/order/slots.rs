@@ -72,6 +72,14 @@ impl Slots {
         Some(read(Pieces::new(first, second).slice(place.range(), scratch)))
     }
 
+    /// Copies a record's bytes, so that they need not be held.
+    pub(super) fn copy(&self, place: Place, into: &mut Vec<u8>) -> Option<()> {
+        let hold = self.slots.get(place.slot as usize)?.batch.as_ref()?.read();
+        let (first, second) = hold.parts();
+        Pieces::new(first, second).copy(place.range(), into);
+        Some(())
+    }
+
     pub(super) fn held(&self) -> usize {
         self.slots.iter().filter(|slot| slot.batch.is_some()).count()
     }

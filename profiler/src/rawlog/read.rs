@@ -116,14 +116,19 @@ impl Chunks<'_> {
     }
 }
 
+/// The answers to each question, in the order given.
+type ByQuestion<Question, Value> = FxHashMap<Question, VecDeque<Result<Value, FileProblem>>>;
+/// Process, address and length.
+type MemoryQuestion = (u32, u64, u64);
+
 /// Answers as they are met.
 #[derive(Default)]
 struct Gathering {
-    opened: FxHashMap<Place, VecDeque<Result<FileFacts, FileProblem>>>,
+    opened: ByQuestion<Place, FileFacts>,
     blocks: FxHashMap<u32, Blocks>,
-    texts: FxHashMap<Text, VecDeque<Result<Answer<Bytes>, FileProblem>>>,
-    threads: FxHashMap<u32, VecDeque<Result<Answer<Vec<u32>>, FileProblem>>>,
-    memory: FxHashMap<(u32, u64, u64), VecDeque<Result<Answer<Bytes>, FileProblem>>>,
+    texts: ByQuestion<Text, Answer<Bytes>>,
+    threads: ByQuestion<u32, Answer<Vec<u32>>>,
+    memory: ByQuestion<MemoryQuestion, Answer<Bytes>>,
     bytes: u64,
 }
 
@@ -178,19 +183,17 @@ impl Gathering {
     }
 }
 
-type ByQuestion<Question, Value> = Mutex<FxHashMap<Question, VecDeque<Result<Value, FileProblem>>>>;
-
 /// Answers to give again.
 struct Answers {
-    opened: ByQuestion<Place, FileFacts>,
+    opened: Mutex<ByQuestion<Place, FileFacts>>,
     blocks: FxHashMap<u32, Arc<Blocks>>,
-    texts: ByQuestion<Text, Answer<Bytes>>,
-    threads: ByQuestion<u32, Answer<Vec<u32>>>,
-    memory: ByQuestion<(u32, u64, u64), Answer<Bytes>>,
+    texts: Mutex<ByQuestion<Text, Answer<Bytes>>>,
+    threads: Mutex<ByQuestion<u32, Answer<Vec<u32>>>>,
+    memory: Mutex<ByQuestion<MemoryQuestion, Answer<Bytes>>>,
 }
 
 /// The next answer to a question.
-fn next<Q: Hash + Eq, V: Clone>(answers: &ByQuestion<Q, V>, question: &Q) -> Result<V, FileProblem> {
+fn next<Q: Hash + Eq, V: Clone>(answers: &Mutex<ByQuestion<Q, V>>, question: &Q) -> Result<V, FileProblem> {
     let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
     let waiting = answers.get_mut(question).ok_or(FileProblem::NotRecorded)?;
     let answer = if waiting.len() > 1 { waiting.pop_front() } else { waiting.front().cloned() };

@@ -44,10 +44,18 @@ impl<'a> Pieces<'a> {
         if range.start >= middle {
             return self.second.get(range.start - middle..range.end - middle).unwrap_or_default();
         }
-        scratch.clear();
-        scratch.extend_from_slice(self.first.get(range.start..).unwrap_or_default());
-        scratch.extend_from_slice(self.second.get(..range.end - middle).unwrap_or_default());
+        self.copy(range, scratch);
         scratch
+    }
+
+    /// Replaces what `into` holds by the bytes of `range`.
+    pub fn copy(self, range: Range<usize>, into: &mut Vec<u8>) {
+        let middle = self.first.len();
+        into.clear();
+        let first = range.start.min(middle)..range.end.min(middle);
+        into.extend_from_slice(self.first.get(first).unwrap_or_default());
+        let second = range.start.max(middle) - middle..range.end.max(middle) - middle;
+        into.extend_from_slice(self.second.get(second).unwrap_or_default());
     }
 
     /// Where each record lies, by the sizes in their headers.

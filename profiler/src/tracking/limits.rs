@@ -62,6 +62,6 @@ pub struct Counts {
     pub maps_read_again: u64,
     /// Times that they could not be.
     pub maps_unreadable: u64,
-    /// Samples in time ranges in which mappings are uncertain are not counted here: their stacks say so.
+    /// Records about mappings and tasks that the kernel found no room for.
     pub side_band_lost: u64,
 }

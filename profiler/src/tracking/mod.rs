@@ -247,6 +247,7 @@ impl Tracker {
             lives.retain(|life| !is_old(life.end_ns));
             !lives.is_empty()
         });
+        self.forgotten.sort_unstable();
     }
 
     /// Changes a process with its mapping rows at hand.

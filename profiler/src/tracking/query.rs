@@ -6,7 +6,7 @@ use microscope_capture::{Builder, MappingId, ProcessId};
 
 use super::process::{ProgramImage, ThreadRef};
 use super::tasks::no_name;
-use super::{LoadedModule, Tracker};
+use super::{LoadedModule, Scope, Tracker};
 use crate::records::Stamp;
 
 /// One process's mappings at one time.
@@ -87,7 +87,7 @@ impl Tracker {
     }
 
     fn is_counted(&self, pid: u32) -> bool {
-        pid == Stamp::GONE || self.options.scope == super::Scope::Everything || self.targets.contains(&pid)
+        self.options.scope == Scope::Everything || self.targets.contains(&pid)
     }
 
     /// The newest life that had begun by then. It counts past its end too: a task may still be sampled on its

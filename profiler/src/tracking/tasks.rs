@@ -69,7 +69,17 @@ impl Tracker {
         let running = lives.iter().rev().find(|life| life.pid == task.pid && life.end_ns.is_none());
         match running.filter(|life| life.start_ns <= time_ns).copied() {
             Some(life) => self.end_thread(task.tid, life, time_ns, rows),
-            None => self.counts.exits_unmatched += u64::from(self.running(task.pid).is_some()),
+            None => self.on_unmatched_exit(task, time_ns, rows),
+        }
+    }
+
+    /// An exit of a thread that was not known. It ends a process none of whose threads was.
+    fn on_unmatched_exit(&mut self, task: &Task, time_ns: u64, rows: &mut Builder) {
+        let Some(process) = self.running(task.pid) else { return };
+        self.counts.exits_unmatched += 1;
+        let knows_no_thread = self.images.get(&process).is_some_and(|image| image.running.is_empty());
+        if knows_no_thread && task.tid == task.pid {
+            self.end_image(process, time_ns, rows);
         }
     }
 

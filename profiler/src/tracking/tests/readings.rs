@@ -1,6 +1,7 @@
 //! What `/proc` says, and from when it counts.
 
 use super::*;
+use crate::files::{Memory, OsFiles, OsMemory};
 
 const MAPS: &str = "7000-8000 r-xp 00001000 00:00 1 /a\n8000-9000 rw-p 00000000 00:00 0 [heap]\n";
 
@@ -126,6 +127,28 @@ fn a_process_found_gone_without_a_record_ends_with_the_recording() {
     run.tracker.finish(&mut run.rows);
     check(&run.processes(), "10 a  @4..20\n11 b  @20..");
     assert_eq!(run.tracker.counts().maps_unreadable, 1);
+}
+
+#[test]
+fn this_very_process_is_found_in_its_own_program() {
+    let pid = std::process::id();
+    let mut rows = Builder::new();
+    let mut tracker =
+        Tracker::new(TrackerOptions { limits: Limits::default(), ..OPTIONS }, Arc::new(OsFiles));
+    tracker.attach(pid).unwrap();
+    tracker.advance(u64::MAX - 1, &mut rows);
+    let process = tracker.resolve(pid, pid, u64::MAX - 1, &mut rows).unwrap().process;
+    let address = this_very_process_is_found_in_its_own_program as fn() as usize as u64;
+    let view = tracker.find(process, address, u64::MAX - 1).unwrap();
+    assert_eq!(std::path::Path::new(&*view.module.path), std::env::current_exe().unwrap());
+    // The code at the relative address is the code at the address.
+    let (mut in_file, mut in_memory) = ([0; 16], [0; 16]);
+    let image = view.module.image.as_ref().unwrap();
+    image.read_loaded(view.relative_address(address), &mut in_file).unwrap();
+    OsMemory.read(pid, address, &mut in_memory).unwrap();
+    assert_eq!(in_file, in_memory);
+    let vdso = tracker.modules().iter().find(|module| &*module.path == "[vdso]").unwrap();
+    assert!(vdso.image.is_ok());
 }
 
 #[test]

@@ -202,6 +202,13 @@ fn idle_and_vanished_tasks_are_nobodys() {
 }
 
 #[test]
+fn an_exit_ends_a_process_that_was_only_known_by_its_mappings() {
+    let mut run = Run::new(OPTIONS);
+    run.records("mmap 10 0x7000..0x8000 /a off=0x1000 id=aa @5\nexit 10 @6");
+    check(&run.processes(), "10   @5..6");
+}
+
+#[test]
 fn only_targets_and_what_they_start_belong_to_the_recording() {
     let mut run = Run::new(TrackerOptions { scope: Scope::Targets, ..OPTIONS });
     run.tracker.launch(10);
