@@ -10,7 +10,11 @@ use anyhow::Context;
 use microscope_analysis::Query;
 use microscope_capture::Capture;
 use microscope_profiler::options::{RecordOptions, RecordRequest};
+use microscope_profiler::session::{
+    Progress as SessionProgress, Session, SessionError, SessionRequest, Target as SessionTarget,
+};
 use microscope_profiler::sources::SourceRules;
+use microscope_profiler::sys::launch::LaunchCommand;
 
 use super::arguments::{ExitCodeArgument, RecordArguments};
 use super::progress::Progress;
@@ -70,14 +74,55 @@ pub trait Recorder {
 
 /// The profiler's session.
 pub(super) fn session() -> impl Recorder {
-    Unavailable
+    RealSession
 }
 
-struct Unavailable;
+struct RealSession;
 
-impl Recorder for Unavailable {
-    fn record(&mut self, _: &Recording, _: &mut dyn FnMut(&str)) -> anyhow::Result<Outcome> {
-        anyhow::bail!("recording is not wired up yet")
+impl Recorder for RealSession {
+    fn record(&mut self, recording: &Recording, progress: &mut dyn FnMut(&str)) -> anyhow::Result<Outcome> {
+        let session = Session::start(session_request(recording)).map_err(with_remedy)?;
+        let control = session.control();
+        recording.stop.when_asked(move || {
+            // A recording that has ended by itself needs no stop.
+            let _ = control.stop();
+        });
+        let recorded = session.wait(|step| progress(&words(step)))?;
+        Ok(Outcome { capture: recorded.capture, exit: recorded.exit, cut_short: recorded.cut_short })
+    }
+}
+
+fn session_request(recording: &Recording) -> SessionRequest {
+    let target = match &recording.target {
+        Target::Launch { program, arguments } => {
+            SessionTarget::Launch(Box::new(LaunchCommand::new(program).with_arguments(arguments)))
+        }
+        Target::Attach(pids) => SessionTarget::Attach(pids.clone()),
+    };
+    SessionRequest {
+        target,
+        options: recording.options.clone(),
+        output: recording.output.clone(),
+        sources: recording.sources.clone(),
+    }
+}
+
+/// A refusal says what would help.
+fn with_remedy(error: SessionError) -> anyhow::Error {
+    match &error {
+        SessionError::Start(refusal) => match refusal.remedy() {
+            Some(remedy) => anyhow::anyhow!("{error}\n{remedy}"),
+            None => error.into(),
+        },
+        _ => error.into(),
+    }
+}
+
+fn words(step: SessionProgress) -> String {
+    match step {
+        SessionProgress::Sealing => "ordering rows".to_owned(),
+        SessionProgress::Naming { left } => format!("looking up names, {left} addresses left"),
+        SessionProgress::Writing => "writing the capture".to_owned(),
     }
 }
 

@@ -132,6 +132,7 @@ impl Session {
 
     /// Waits for the recording's end, then seals, publishes and names it.
     pub fn wait(self, progress: impl FnMut(Progress)) -> Result<Recorded, SessionError> {
+        self.stop_when_over();
         let spool = self.request.spool_path();
         let defect = |thread| SessionError::Defect { thread, spool: spool.clone() };
         let processed = self.processor.join().map_err(|_| defect("processor"));
@@ -147,6 +148,18 @@ impl Session {
             progress,
         }
         .run(processor)
+    }
+}
+
+impl Session {
+    /// Returns when the processor has ended, after stopping the collector if the wanted duration was over first.
+    fn stop_when_over(&self) {
+        let Some(duration) = self.request.options.duration() else { return };
+        if self.status.ended_within(duration) {
+            return;
+        }
+        // A collector that has ended by itself meanwhile needs no stop.
+        let _ = self.collector.control().stop();
     }
 }
 

@@ -1,18 +1,22 @@
 //! The processor's thread: owns the processor, waits on the bounded queue, ends with the collector's report.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::collector::{CollectorControl, CollectorReport, Delivery};
 use crate::processor::{Processor, ProcessorError};
 
-/// Counts of a recording that runs.
-#[derive(Debug, Default)]
+/// What is known of a recording while it runs.
+#[derive(Debug)]
 pub struct Status {
     samples: AtomicU64,
+    /// Closed by the worker's end; nothing is ever sent.
+    running: Receiver<Infallible>,
 }
 
 impl Status {
@@ -21,6 +25,11 @@ impl Status {
     pub fn samples(&self) -> u64 {
         self.samples.load(Ordering::Relaxed)
     }
+
+    /// Waits for the last record at most so long. Whether it came.
+    pub(super) fn ended_within(&self, duration: Duration) -> bool {
+        self.running.recv_timeout(duration) == Err(RecvTimeoutError::Disconnected)
+    }
 }
 
 pub(super) struct Worker {
@@ -28,12 +37,16 @@ pub(super) struct Worker {
     queue: Receiver<Delivery>,
     control: CollectorControl,
     status: Arc<Status>,
+    /// Dropped at the end: its receiver is the status.
+    running: Sender<Infallible>,
     is_stopping: bool,
 }
 
 impl Worker {
     pub(super) fn new(processor: Processor, queue: Receiver<Delivery>, control: CollectorControl) -> Self {
-        Self { processor, queue, control, status: Arc::default(), is_stopping: false }
+        let (running, receiver) = crossbeam_channel::bounded(0);
+        let status = Arc::new(Status { samples: AtomicU64::new(0), running: receiver });
+        Self { processor, queue, control, status, running, is_stopping: false }
     }
 
     pub(super) fn status(&self) -> Arc<Status> {
