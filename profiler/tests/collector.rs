@@ -14,6 +14,7 @@ use microscope_profiler::options::{
     EventChoice, KernelChoice, Preset, RecordOptions, RecordRequest, StackPolicy,
 };
 use microscope_profiler::sys::launch::LaunchCommand;
+use microscope_profiler::sys::process;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 use recording::{Recording, options, record, skipped};
@@ -27,10 +28,12 @@ fn command(what: &str, tenths: u32) -> LaunchCommand {
     LaunchCommand::new(recording::target()).with_arguments([what, &(tenths * 10).to_string()])
 }
 
-/// The same, started by somebody else, and given time to begin.
+/// The same, started by somebody else, and well under way.
 fn running(what: &str, tenths: u32) -> Child {
     let child = Command::new(recording::target()).args([what, &(tenths * 10).to_string()]).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(200));
+    while process::times(child.id()).unwrap().own.total_ns() < 50_000_000 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     child
 }
 
@@ -191,7 +194,7 @@ fn a_rescan_arms_no_thread_that_is_armed_or_known() {
     let armed = attach(&[target.id()], &options());
     let recorded = armed.map(|armed| {
         let running = Recording::start(armed);
-        let tids = microscope_profiler::sys::process::threads(target.id()).unwrap();
+        let tids = process::threads(target.id()).unwrap();
         assert_eq!(running.control().rescan(target.id(), &tids).unwrap(), 0);
         running.finish_after(Duration::from_millis(100)).check_one_event_per_thread_and_cpu();
     });

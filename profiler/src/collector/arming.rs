@@ -56,7 +56,8 @@ impl Arming<'_> {
                 armed_ns.insert(tid, self.kernel.now_ns());
             }
         }
-        Ok(opened)
+        // Every thread was gone before its events were open.
+        if opened == 0 && covered.is_empty() { Err(StartError::TargetGone { pid }) } else { Ok(opened) }
     }
 
     /// Whether the thread was still there.

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, never};
 use nix::errno::Errno;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -213,7 +213,8 @@ impl Drain {
             }
             self.progress.copied_bytes += make_room(owned, spare.of(owned.id.kind));
         }
-        if complete {
+        // Told to a processor that is behind, rounds would only pile up.
+        if complete && !self.outbox.is_behind() {
             self.tell_round(now_ns, handed_over);
         }
     }
@@ -238,6 +239,8 @@ impl Drain {
     }
 
     fn finish(mut self, cause: EndCause) {
+        // Whoever asks from now on learns at once that it is over.
+        self.requests = never();
         self.events.set_sampling(self.kernel.as_ref(), 0, false);
         let ended_ns = self.kernel.now_ns();
         for target in self.targets.iter_mut().filter(|target| !target.has_ended()) {

@@ -142,7 +142,10 @@ impl fmt::Display for PlanNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoCycles { errno } => {
-                write!(f, "sampling by cpu-clock: the processor's cycle counter is not usable here ({errno})")
+                write!(
+                    f,
+                    "sampling by cpu-clock: the processor's cycle counter is not usable here ({errno:?})"
+                )
             }
             Self::KernelRefused { paranoid: Some(level) } => {
                 write!(f, "user time only: the kernel may not be sampled at perf_event_paranoid {level}")

@@ -16,8 +16,9 @@ use crate::sys::perf::{
 
 /// Descriptors that a session needs for everything but events.
 const DESCRIPTORS_KEPT: u64 = 64;
-/// The part of the machine's memory that rings take at most.
+/// The part of the machine's memory that rings take at most, and how much that may be.
 const MEMORY_SHARE: u64 = 16;
+const MEMORY_BYTES_MAX: u64 = 1 << 30;
 /// Bytes of a sample's header and fixed fields.
 const SAMPLE_HEAD_BYTES: u32 = 8 + 6 * 8;
 /// Call chains are mostly shorter than this, for the kernel and for users each.
@@ -381,7 +382,7 @@ fn demand(sampler: &EventAttributes) -> Demand {
 }
 
 fn allowance(machine: &Machine) -> Allowance {
-    let share = machine.memory_bytes / MEMORY_SHARE;
+    let share = (machine.memory_bytes / MEMORY_SHARE).min(MEMORY_BYTES_MAX);
     let bytes = match machine.lockable {
         Lockable::Unlimited => share,
         Lockable::Bytes(bytes) => bytes.min(share),

@@ -26,6 +26,7 @@ impl Target {
     /// Holds a running process.
     pub(super) fn attach(pid: u32) -> Result<Self, StartError> {
         match ProcessHandle::open(pid) {
+            Ok(handle) if handle.has_ended() => Err(StartError::TargetGone { pid }),
             Ok(handle) => Ok(Self::new(Arc::new(handle), false)),
             Err(Errno::ESRCH) => Err(StartError::TargetGone { pid }),
             Err(errno) => Err(thread_or_failure(pid, errno)),

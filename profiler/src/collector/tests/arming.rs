@@ -89,6 +89,14 @@ fn a_thread_that_ends_meanwhile_is_no_failure() {
 }
 
 #[test]
+fn a_process_whose_threads_all_end_meanwhile_is_gone() {
+    let script = Script::permissive()
+        .with_threads([vec![10]])
+        .refusing(|_, subject| (subject == Subject::Thread(10)).then_some(Errno::ESRCH));
+    assert_eq!(attach_to(&script).unwrap_err(), StartError::TargetGone { pid: std::process::id() });
+}
+
+#[test]
 fn a_process_of_somebody_else_is_refused_by_name() {
     let script = Script::unprivileged().with_threads([vec![10]]).refusing(|attributes, subject| {
         (subject == Subject::Thread(10) || attributes.source.is_hardware()).then_some(Errno::EACCES)

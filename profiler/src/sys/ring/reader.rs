@@ -129,6 +129,8 @@ impl Ring {
 
     /// Moves the oldest span that is out, if it is at most `bytes_max` long, to memory of its own, and frees its
     /// space. Returns how many bytes that was; nothing when no span is out, it is being read, or it is too long.
+    /// The copy is whole: leaving out the invalid rest of copied stacks would need every record's layout here, and
+    /// would move the records that a reader has found already.
     pub fn copy_oldest(&mut self, bytes_max: usize) -> Option<usize> {
         self.reclaim();
         let oldest = self.lent.front()?;
