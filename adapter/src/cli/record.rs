@@ -104,6 +104,7 @@ fn session_request(recording: &Recording) -> SessionRequest {
         options: recording.options.clone(),
         output: recording.output.clone(),
         sources: recording.sources.clone(),
+        raw_log: recording.raw_log.clone(),
     }
 }
 

@@ -6,10 +6,12 @@
 //! The thread that calls [`Session::wait`] owns nothing while it waits, and does the sealing after.
 
 mod finish;
+mod replay;
 mod request;
 mod settings;
 mod worker;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -18,14 +20,16 @@ use microscope_capture::{Spool, SpoolError};
 use thiserror::Error;
 
 use crate::collector::{
-    Armed, ChildProcess, CollectorControl, CollectorHandle, CollectorReport, Plan, StartError, attach, launch,
+    Armed, ChildProcess, CollectorControl, CollectorHandle, EventLayout, Plan, StartError, attach, launch,
 };
 use crate::files::{Files, OsFiles};
 use crate::processor::{Processor, ProcessorError, Setup, Targets};
+use crate::rawlog::{self, RawLogError, RawLogWriter, Start};
 use settings::Opening;
-use worker::Worker;
+use worker::{Processed, Worker};
 
 pub use finish::{Progress, Recorded, RecorderCost};
+pub use replay::replay;
 pub use request::{SessionRequest, Target};
 pub use worker::Status;
 
@@ -63,6 +67,9 @@ pub enum SessionError {
         /// Why.
         source: std::io::Error,
     },
+    /// The raw log could not be written.
+    #[error(transparent)]
+    RawLog(#[from] RawLogError),
     /// A thread of the recorder failed: a defect. What was spooled can be recovered.
     #[error("the recorder's {thread} failed; `microscope recover {spool}` keeps what it had written", spool = spool.display())]
     Defect {
@@ -88,22 +95,20 @@ pub struct Session {
     request: SessionRequest,
     opening: Opening,
     collector: CollectorHandle,
-    processor: JoinHandle<Result<(Processor, Box<CollectorReport>), ProcessorError>>,
+    processor: JoinHandle<Processed>,
     status: Arc<Status>,
+    raw_log: Option<Arc<RawLogWriter>>,
 }
 
 impl Session {
     /// Starts recording. A launched program runs when this returns.
     pub fn start(request: SessionRequest) -> Result<Self, SessionError> {
         let spool = create_spool(&request)?;
-        let started = start_with(&request, spool);
-        if started.is_err() {
+        let path = spool.path().to_owned();
+        start_with(request, spool).inspect_err(|_| {
             // The spool is empty: there is nothing to recover.
-            let _ = std::fs::remove_file(request.spool_path());
-        }
-        let (plan, collector, processor, status) = started?;
-        let opening = Opening::now(request.target.to_string());
-        Ok(Self { plan, request, opening, collector, processor, status })
+            let _ = std::fs::remove_file(path);
+        })
     }
 
     /// What was chosen and why.
@@ -163,33 +168,43 @@ impl Session {
     }
 }
 
-type Started = (
-    Plan,
-    CollectorHandle,
-    JoinHandle<Result<(Processor, Box<CollectorReport>), ProcessorError>>,
-    Arc<Status>,
-);
-
-fn start_with(request: &SessionRequest, spool: Spool) -> Result<Started, SessionError> {
-    let armed = arm(request)?;
-    let files: Arc<dyn Files> = Arc::new(OsFiles::default());
+fn start_with(request: SessionRequest, spool: Spool) -> Result<Session, SessionError> {
+    let armed = arm(&request)?;
     let (plan, layouts, pids) = (armed.plan.clone(), armed.layouts.clone(), armed.pids.clone());
+    let opening = Opening::now(request.target.to_string());
     let (sender, receiver) = crossbeam_channel::bounded(QUEUE_LEN);
     let collector = armed.start(sender)?;
+    let targets = targets(&request, pids);
+    let start = start(&plan, layouts, &targets, collector.started_ns());
+    let raw_log = begin_raw_log(&request, &start)?;
+    let files: Arc<dyn Files> = Arc::new(OsFiles);
+    let files = raw_log.as_ref().map_or_else(|| Arc::clone(&files), |log| log.files(Arc::clone(&files)));
     // After the start, so that what is read of running processes is no older than their first records.
-    let processor = Processor::new(Setup {
-        plan: plan.clone(),
-        layouts,
-        targets: targets(request, &pids),
-        start_ns: collector.started_ns(),
-        files,
-        spool,
-        namers: std::thread::available_parallelism().unwrap_or(std::num::NonZeroUsize::MIN),
-    })?;
-    let worker = Worker::new(processor, receiver, collector.control());
+    let processor = Processor::new(setup(start, targets, files, spool))?;
+    let worker = Worker::new(processor, receiver, collector.control(), raw_log.clone());
     let status = worker.status();
-    let thread = worker.spawn().map_err(SessionError::Thread)?;
-    Ok((plan, collector, thread, status))
+    let processor = worker.spawn().map_err(SessionError::Thread)?;
+    Ok(Session { plan, request, opening, collector, processor, status, raw_log })
+}
+
+/// What a processor begins with, as a raw log keeps it.
+fn start(plan: &Plan, layouts: Vec<EventLayout>, targets: &Targets, start_ns: u64) -> Start {
+    let (launched, attached) = match targets {
+        Targets::Launched(pid) => (Some(*pid), Vec::new()),
+        Targets::Attached(pids) => (None, pids.clone()),
+    };
+    Start { start_ns, plan: plan.clone(), layouts, launched, attached }
+}
+
+fn setup(start: Start, targets: Targets, files: Arc<dyn Files>, spool: Spool) -> Setup {
+    let Start { start_ns, plan, layouts, .. } = start;
+    let namers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Setup { plan, layouts, targets, start_ns, files, spool, namers }
+}
+
+fn begin_raw_log(request: &SessionRequest, start: &Start) -> Result<Option<Arc<RawLogWriter>>, SessionError> {
+    let begin = |path: &PathBuf| RawLogWriter::create(path, start, rawlog::BYTES_MAX);
+    Ok(request.raw_log.as_ref().map(begin).transpose()?)
 }
 
 fn arm(request: &SessionRequest) -> Result<Armed, StartError> {
@@ -199,10 +214,10 @@ fn arm(request: &SessionRequest) -> Result<Armed, StartError> {
     }
 }
 
-fn targets(request: &SessionRequest, pids: &[u32]) -> Targets {
+fn targets(request: &SessionRequest, pids: Vec<u32>) -> Targets {
     match &request.target {
         Target::Launch(_) => Targets::Launched(pids.first().copied().unwrap_or(0)),
-        Target::Attach(_) => Targets::Attached(pids.to_vec()),
+        Target::Attach(_) => Targets::Attached(pids),
     }
 }
 

@@ -17,6 +17,8 @@ pub struct SessionRequest {
     pub output: PathBuf,
     /// Which source texts it carries.
     pub sources: SourceRules,
+    /// Where the raw log goes, when one is wanted. It holds stack bytes of the program.
+    pub raw_log: Option<PathBuf>,
 }
 
 /// What to record.

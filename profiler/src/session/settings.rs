@@ -73,7 +73,7 @@ pub(super) fn write_cost(cost: super::RecorderCost, builder: &mut Builder) {
 /// Processor time of all targets while sampled, their waited-for children included, and before.
 fn target_times(report: &CollectorReport) -> (CpuTimes, CpuTimes) {
     let (mut used, mut before) = (CpuTimes::default(), CpuTimes::default());
-    let mut add = |sum: &mut CpuTimes, more: CpuTimes| {
+    let add = |sum: &mut CpuTimes, more: CpuTimes| {
         sum.user_ns = sum.user_ns.saturating_add(more.user_ns);
         sum.system_ns = sum.system_ns.saturating_add(more.system_ns);
     };

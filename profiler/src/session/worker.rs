@@ -10,6 +10,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::collector::{CollectorControl, CollectorReport, Delivery};
 use crate::processor::{Processor, ProcessorError};
+use crate::rawlog::RawLogWriter;
 
 /// What is known of a recording while it runs.
 #[derive(Debug)]
@@ -32,36 +33,45 @@ impl Status {
     }
 }
 
+/// How the processor's thread ends.
+pub(super) type Processed = Result<(Processor, Box<CollectorReport>), ProcessorError>;
+
 pub(super) struct Worker {
     processor: Processor,
     queue: Receiver<Delivery>,
     control: CollectorControl,
+    raw_log: Option<Arc<RawLogWriter>>,
     status: Arc<Status>,
     /// Dropped at the end: its receiver is the status.
-    running: Sender<Infallible>,
+    _running: Sender<Infallible>,
     is_stopping: bool,
 }
 
 impl Worker {
-    pub(super) fn new(processor: Processor, queue: Receiver<Delivery>, control: CollectorControl) -> Self {
+    pub(super) fn new(
+        processor: Processor,
+        queue: Receiver<Delivery>,
+        control: CollectorControl,
+        raw_log: Option<Arc<RawLogWriter>>,
+    ) -> Self {
         let (running, receiver) = crossbeam_channel::bounded(0);
         let status = Arc::new(Status { samples: AtomicU64::new(0), running: receiver });
-        Self { processor, queue, control, status, running, is_stopping: false }
+        Self { processor, queue, control, raw_log, status, _running: running, is_stopping: false }
     }
 
     pub(super) fn status(&self) -> Arc<Status> {
         Arc::clone(&self.status)
     }
 
-    #[expect(clippy::type_complexity, reason = "a thread's result, named once")]
-    pub(super) fn spawn(
-        self,
-    ) -> std::io::Result<JoinHandle<Result<(Processor, Box<CollectorReport>), ProcessorError>>> {
+    pub(super) fn spawn(self) -> std::io::Result<JoinHandle<Processed>> {
         thread::Builder::new().name("processor".to_owned()).spawn(|| self.run())
     }
 
-    fn run(mut self) -> Result<(Processor, Box<CollectorReport>), ProcessorError> {
+    fn run(mut self) -> Processed {
         while let Ok(delivery) = self.queue.recv() {
+            if let Some(raw_log) = &self.raw_log {
+                raw_log.delivery(&delivery);
+            }
             if let Some(report) = self.processor.on(delivery)? {
                 return Ok((self.processor, report));
             }
