@@ -117,6 +117,19 @@ fn a_deep_tree_stays_on_the_screen_and_counts_what_it_leaves_out() {
 }
 
 #[test]
+fn of_a_long_chain_only_the_ends_are_shown() {
+    let mut recording = Recording::new(MeasureSource::CpuSamples);
+    recording.process(7, "chain");
+    let thread = recording.thread(7, "chain");
+    let chain: Vec<String> = (0..12).map(|level| format!("level_{level:02}@a.c:1")).collect();
+    recording.sample(thread, 0, 10, &chain.join(" > "));
+    let capture = recording.seal();
+    check(&capture, "--view tree", "tree-chain.txt");
+    check(&capture, "--view tree --inverted", "tree-chain-inverted.txt");
+    assert!(text(&capture, "--view tree --limit 0").contains("level_05"));
+}
+
+#[test]
 fn user_time_only_is_said_wherever_a_total_stands() {
     let capture = deep();
     for view in ["summary", "tree", "flat", "lines", "threads", "timeline", "losses"] {

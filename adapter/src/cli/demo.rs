@@ -16,6 +16,7 @@ use super::{folder, output};
 use crate::demo::{PATH, SOURCE};
 use crate::presentation::{self, Page};
 use crate::service::annotation::annotate;
+use crate::service::sources::Origin;
 
 /// How long the sample program runs.
 pub(super) const LENGTH: Duration = Duration::from_secs(2);
@@ -26,7 +27,7 @@ pub(super) fn run(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
     let directory = std::env::current_dir().context("the working directory is gone")?;
     let output = match &arguments.output {
         Some(path) => path.clone(),
-        None => folder::capture_path(&directory, "demo".as_ref(), SystemTime::now())?,
+        None => folder::capture_path(Path::new(""), "demo".as_ref(), SystemTime::now())?,
     };
     output::note("microscope: recording a sample program for two seconds");
     let recording = Recording {
@@ -56,7 +57,7 @@ fn shown(capture: &Capture, path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     // A capture without lines of the workload still has its closing words.
     if let Ok(mut found) = annotate(capture, PATH, Path::new(&directory)) {
-        found.or_text(capture, SOURCE);
+        found.set_text(capture, SOURCE, Origin::Program);
         text = presentation::annotation(&found, &page) + "\n";
     }
     Ok(text + &closing(capture, path)?)

@@ -164,7 +164,7 @@ fn recording(arguments: &RecordArguments, stop: StopRequest) -> anyhow::Result<R
     let directory = std::env::current_dir().context("the working directory is gone")?;
     let output = match &arguments.output {
         Some(path) => path.clone(),
-        None => folder::capture_path(&directory, &file_name(&target), SystemTime::now())?,
+        None => folder::capture_path(Path::new(""), &file_name(&target), SystemTime::now())?,
     };
     let sources = sources(arguments, &directory)?;
     Ok(Recording { target, options, sources, output, raw_log: arguments.raw_log.clone(), stop })

@@ -22,7 +22,7 @@ const CONTEXT: usize = 3;
 #[must_use]
 pub fn annotation(annotation: &Annotation, page: &Page<'_>) -> String {
     let Some(measure) = annotation.overlay.measures.first() else { return String::new() };
-    let title = path(&annotation.path, page.directory);
+    let title = path(&annotation.source.path, page.directory);
     let whole = Cost { weight: measure.whole, samples: measure.samples };
     page.headline(&title, &quantity(measure), whole)
         + &provenance(annotation, page)
@@ -53,8 +53,9 @@ fn provenance(annotation: &Annotation, page: &Page<'_>) -> String {
 
 fn proof(text: &SourceText, page: &Page<'_>) -> String {
     let origin = match &text.origin {
+        // The same build made the text and the code.
+        Origin::Program => return "The text is the one that was compiled, built into microscope.".to_owned(),
         Origin::Capture => "The text kept in the capture".to_owned(),
-        Origin::Program => "The text built into microscope".to_owned(),
         Origin::Disk(found) => format!("The text of {}", path(&found.to_string_lossy(), page.directory)),
     };
     let proof = match text.proof {

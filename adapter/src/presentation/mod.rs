@@ -5,6 +5,7 @@
 
 mod annotation;
 pub mod blocks;
+mod branches;
 pub mod escape;
 mod flat;
 mod lines;

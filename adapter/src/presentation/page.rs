@@ -10,7 +10,7 @@ use super::names::{cut_start, width};
 use super::numbers::{bytes, count, counted, duration_ns, percent};
 use super::places::{self, place};
 use super::screen::{Screen, Style};
-use super::table::Cell;
+use super::table::{Cell, Fit};
 
 /// Where a view is shown.
 #[derive(Debug, Clone, Copy)]
@@ -62,21 +62,16 @@ impl Page<'_> {
             }
             (KeyKind::Address, Some(function), _) => Cell::new(format!("{}{folded}", terminal(function))),
             (KeyKind::Module, ..) => Cell::new(places::path(&key.name, self.directory)),
-            (KeyKind::Unlined, ..) => Cell::new(format!("(no line) {}", terminal(&key.name))),
-            (KeyKind::NoDebug, ..) => Cell::new(format!("(no debug info) {}", self.without_debug(key))),
+            (KeyKind::Unlined, ..) => Cell::new(format!("(no line) {}", terminal(&key.name))).fit(Fit::End),
+            (KeyKind::NoDebug, ..) => {
+                Cell::new(format!("(no debug info) {}", without_debug(key))).fit(Fit::End)
+            }
             (KeyKind::Function | KeyKind::Named | KeyKind::Address | KeyKind::Line, ..) => {
                 Cell::new(format!("{}{folded}", terminal(&key.name)))
             }
             (KeyKind::KernelHidden | KeyKind::NoStack, ..) => {
                 Cell::new(terminal(&key.name)).style(Style::Faint)
             }
-        }
-    }
-
-    fn without_debug(&self, key: &Key<'_>) -> String {
-        match key.function {
-            Some(function) => terminal(function).into_owned(),
-            None => places::module(&key.name).into_owned(),
         }
     }
 
@@ -92,6 +87,13 @@ impl Page<'_> {
             _ => Cell::default(),
         }
         .style(Style::Faint)
+    }
+}
+
+fn without_debug(key: &Key<'_>) -> String {
+    match key.function {
+        Some(function) => terminal(function).into_owned(),
+        None => places::module(&key.name).into_owned(),
     }
 }
 

@@ -44,19 +44,27 @@ pub struct Cell {
     indent: String,
     text: String,
     style: Style,
+    fit: Option<Fit>,
 }
 
 impl Cell {
     /// A cell in plain style.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { indent: String::new(), text: text.into(), style: Style::Plain }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// The cell in `style`.
     #[must_use]
     pub fn style(mut self, style: Style) -> Self {
         self.style = style;
+        self
+    }
+
+    /// The cell shrinking in another way than its column.
+    #[must_use]
+    pub fn fit(mut self, fit: Fit) -> Self {
+        self.fit = Some(fit);
         self
     }
 
@@ -128,7 +136,7 @@ impl Table {
         let mut pending = 0;
         for (index, ((column, cell), columns)) in self.columns.iter().zip(row).zip(widths).enumerate() {
             let gap = if index == 0 { 0 } else { GAP.len() };
-            let (shown, used) = fit(cell, column.fit, *columns, screen);
+            let (shown, used) = fit(cell, cell.fit.unwrap_or(column.fit), *columns, screen);
             let padding = columns.saturating_sub(used);
             let (before, after) = if column.right { (padding, 0) } else { (0, padding) };
             pending += gap + before;

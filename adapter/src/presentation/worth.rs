@@ -103,11 +103,11 @@ fn ended(summary: &Summary<'_>) -> Option<String> {
     let mut reasons = by_reason(&summary.ends);
     let complete = reasons.iter().position(|group| group.reason == EndReason::Complete);
     let complete = complete.map_or(0, |at| reasons.remove(at).samples);
-    if whole == 0 || reasons.iter().all(|group| group.reason == EndReason::Unknown) {
-        return None;
-    }
-    if reasons.is_empty() {
+    if reasons.is_empty() && whole > 0 {
         return Some("All stacks are whole.".to_owned());
+    }
+    if reasons.iter().all(|group| group.reason == EndReason::Unknown) {
+        return None;
     }
     let rest: u64 = reasons.iter().skip(REASONS).map(|group| group.samples).sum();
     let mut said: Vec<String> = reasons.iter().take(REASONS).map(|group| group.words(whole)).collect();

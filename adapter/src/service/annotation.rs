@@ -7,7 +7,7 @@ use microscope_analysis::{Filter, MeasureChoice, QueryError};
 use microscope_capture::{Capture, setting_names};
 use thiserror::Error;
 
-use super::sources::{self, Origin, SourceError, SourceText};
+use super::sources::{self, Origin, SourceError, SourceFile, SourceText};
 
 /// Why a source file cannot be annotated.
 #[derive(Debug, Error)]
@@ -23,8 +23,8 @@ pub enum AnnotateError {
 /// A source file, its costs and its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotation {
-    /// The path as the capture has it.
-    pub path: String,
+    /// The file of the capture.
+    pub source: SourceFile,
     /// The costs; its labels are empty.
     pub overlay: Overlay,
     /// The text, where one was found.
@@ -32,16 +32,12 @@ pub struct Annotation {
 }
 
 impl Annotation {
-    /// Takes `text`, which the program carries itself, when none was found elsewhere.
-    pub fn or_text(&mut self, capture: &Capture, text: &str) {
-        if self.text.is_none()
-            && let Ok(source) = sources::find(capture, &self.path, Path::new("/"))
-        {
-            let text = SourceText::new(capture, &source, text.as_bytes(), Origin::Program);
-            self.overlay.proof = text.proof;
-            self.overlay.mapping = mapping(text.proof);
-            self.text = Some(text);
-        }
+    /// Shows `text` instead of what was found.
+    pub fn set_text(&mut self, capture: &Capture, text: &str, origin: Origin) {
+        let text = SourceText::new(capture, &self.source, text.as_bytes(), origin);
+        self.overlay.proof = text.proof;
+        self.overlay.mapping = mapping(text.proof);
+        self.text = Some(text);
     }
 }
 
@@ -61,7 +57,7 @@ pub fn annotate(capture: &Capture, name: &str, directory: &Path) -> Result<Annot
         proof,
         mapping: mapping(proof),
     };
-    Ok(Annotation { overlay: overlay(capture, &request)?, path: source.path.clone(), text })
+    Ok(Annotation { overlay: overlay(capture, &request)?, text, source })
 }
 
 /// Lines are those of the text where it is proved to be the compiled one.
