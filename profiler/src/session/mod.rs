@@ -145,14 +145,13 @@ impl Session {
             return Err(defect("collector"));
         }
         let (processor, report) = processed??;
-        finish::Finish {
-            plan: self.plan,
-            request: self.request,
-            opening: self.opening,
-            report: *report,
-            progress,
+        let Self { plan, request, opening, raw_log, .. } = self;
+        let recorded = finish::Finish { plan, request, opening, report: *report, progress }.run(processor);
+        if let Some(raw_log) = raw_log {
+            // Last, since names are read from files to the end.
+            raw_log.finish()?;
         }
-        .run(processor)
+        recorded
     }
 }
 
