@@ -88,7 +88,8 @@ impl Loaded {
             let listed = &physical.function;
             physical.function = self.functions.of((entry, die), || {
                 let function = FunctionName { relative_address: entry, ..FunctionName::clone(listed) };
-                match self.symbols.at(entry, &function.name) {
+                let wanted = if is_private(&function.name) { "" } else { &function.name };
+                match self.symbols.at(entry, wanted) {
                     Some(symbol) => with_symbol(function, &symbol),
                     None => function,
                 }
@@ -108,17 +109,25 @@ impl Loaded {
     }
 }
 
-/// A function's flags and, where debug information has no linkage name, its names by symbol: line tables alone have
-/// names without their namespaces.
+/// A function's flags, and its names by symbol where those are better than the debug information's.
+///
+/// Line tables alone have names without their namespaces. Libraries rename what they call themselves: the debug
+/// information of `malloc` says `__GI___libc_malloc`.
 fn with_symbol(mut function: FunctionName, symbol: &FoundSymbol) -> FunctionName {
     function.flags = symbol.flags;
-    if function.linkage_name.is_empty() {
+    let is_renamed = is_private(&function.name) && !is_private(&symbol.linkage_name);
+    if function.linkage_name.is_empty() || is_renamed {
         function.linkage_name = cut(&symbol.linkage_name).into();
-        if is_mangled(&symbol.linkage_name) {
+        if is_mangled(&symbol.linkage_name) || is_renamed {
             function.name = demangle(&symbol.linkage_name).into();
         }
     }
     function
+}
+
+/// Whether a C name is one that libraries keep to themselves.
+fn is_private(name: &str) -> bool {
+    name.starts_with('_')
 }
 
 /// A function known by its symbol alone.

@@ -16,6 +16,9 @@ const RELOCATION_BYTES: usize = 24;
 const RELOCATIONS_MAX: usize = 1 << 20;
 const SYMBOL_BYTES: usize = 24;
 
+/// `jmp *slot(%rip)`.
+const JUMP_BYTES: usize = 6;
+
 const SETS_SLOT: u32 = 6;
 const JUMP_SLOT: u32 = 7;
 const INDIRECT_RELATIVE: u32 = 37;
@@ -96,8 +99,10 @@ impl Slots {
     }
 
     fn stub_at(&self, code: &SectionData, at: usize, size: usize) -> Option<(Range<u64>, String)> {
-        let body = code.get(at..)?.get(..size)?;
-        let jump = (0..size).find_map(|into| self.jump_slot(code, at + into).filter(|_| into + 6 <= size));
+        let rest = code.get(at..)?;
+        let body = rest.get(..size).unwrap_or(rest);
+        let jump =
+            (0..size).find_map(|into| self.jump_slot(code, at + into).filter(|_| into + JUMP_BYTES <= size));
         let name = jump.or_else(|| pushed_index(body).and_then(|index| self.by_index.get(index)))?;
         let start = code.svma.checked_add(at as u64)?;
         Some((start..start.checked_add(size as u64)?, format!("{name}@plt")))
@@ -106,7 +111,7 @@ impl Slots {
     /// The name of the slot that a `jmp *slot(%rip)` at `at` goes through.
     fn jump_slot(&self, code: &SectionData, at: usize) -> Option<&String> {
         let displacement = code.get(at..)?.strip_prefix(&[0xff, 0x25])?.first_chunk::<4>()?;
-        let next = code.svma.checked_add(at as u64 + 6)?;
+        let next = code.svma.checked_add((at + JUMP_BYTES) as u64)?;
         self.by_address.get(&next.checked_add_signed(i64::from(i32::from_le_bytes(*displacement)))?)
     }
 }

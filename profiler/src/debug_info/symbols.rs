@@ -34,7 +34,6 @@ struct Symbol {
     name_offset: u32,
     table: u8,
     local: bool,
-    weak: bool,
     sized: bool,
 }
 
@@ -174,7 +173,6 @@ impl Symbol {
             name_offset,
             table,
             local: info >> 4 == BINDING_LOCAL,
-            weak: info >> 4 == BINDING_WEAK,
             sized: size > 0,
         })
     }
@@ -185,7 +183,6 @@ const TYPE_NONE: u8 = 0;
 const TYPE_FUNCTION: u8 = 2;
 const TYPE_INDIRECT_FUNCTION: u8 = 10;
 const BINDING_LOCAL: u8 = 0;
-const BINDING_WEAK: u8 = 2;
 
 /// The order in which names of one address are preferred: visible to others, few leading underscores, short.
 fn rank<'a>(symbol: &Symbol, name: &'a str) -> (bool, usize, usize, &'a str) {
@@ -195,24 +192,21 @@ fn rank<'a>(symbol: &Symbol, name: &'a str) -> (bool, usize, usize, &'a str) {
 
 /// Whether the names at one address are of different functions.
 ///
-/// Names that the same function has on purpose do not count: C's weak aliases, spellings with leading underscores,
-/// the variants of a constructor (whose demangled names are equal).
+/// Names that one function has on purpose do not count: C's aliases, which libraries spell around the same word
+/// (`malloc`, `__libc_malloc`), and the variants of a constructor, whose demangled names are equal.
 fn is_folded(group: &[(&Symbol, &str)]) -> bool {
-    let mut names = group
-        .iter()
-        .filter(|(symbol, name)| is_mangled(name) || !symbol.weak)
-        .map(|(_, name)| if is_mangled(name) { demangle(name) } else { bare(name).to_owned() });
-    names.next().is_some_and(|first| names.any(|other| other != first))
+    let (mangled, plain): (Vec<&str>, Vec<&str>) =
+        group.iter().map(|(_, name)| *name).partition(|n| is_mangled(n));
+    let word = plain.iter().map(|name| name.trim_start_matches('_')).min_by_key(|name| (name.len(), *name));
+    let is_other = |name: &&str| word.is_some_and(|word| !name.contains(word));
+    let first = mangled.first().map(|name| demangle(name));
+    mangled.iter().skip(1).any(|name| first.as_ref() != Some(&demangle(name)))
+        || plain.iter().any(|name| is_other(name))
+        || (!mangled.is_empty() && !plain.is_empty())
 }
 
 fn leading_underscores(name: &str) -> usize {
     name.len() - name.trim_start_matches('_').len()
-}
-
-/// A C name without what libraries put before it for their own calls.
-fn bare(name: &str) -> &str {
-    let name = name.trim_start_matches('_');
-    name.strip_prefix("GI_").map_or(name, |name| name.trim_start_matches('_'))
 }
 
 /// The text at `offset` of a string table, without a symbol version, cut at the limit; empty when it is not UTF-8.

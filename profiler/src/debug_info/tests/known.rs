@@ -2,7 +2,10 @@
 
 use microscope_capture::{CodeRole, FunctionFlags};
 
-use super::fixtures::{Program, build};
+use std::path::Path;
+use std::process::Command;
+
+use super::fixtures::{Program, build, run};
 use crate::debug_info::{NameSource, NamedAddress};
 
 /// The levels from the one named `from` outward, at the first address in `function` that has it on a line.
@@ -86,6 +89,30 @@ fn stubs_are_named_after_what_they_jump_to() {
 }
 
 #[test]
+fn stubs_of_other_linkers_are_named_too() {
+    // rustc brings lld along, as `gcc-ld/ld.lld`.
+    let rust = run(Command::new("rustc").args(["--print", "target-libdir"]));
+    let beside = Path::new(rust.trim()).parent().unwrap().join("bin/gcc-ld");
+    for (linker, found) in
+        [("lld", beside.exists()), ("mold", Command::new("mold").arg("-v").output().is_ok())]
+    {
+        if !found {
+            eprintln!("skipped: {linker} is not installed");
+            continue;
+        }
+        let flags = [format!("-fuse-ld={linker}"), format!("-B{}", beside.display()), "-O2".to_owned()];
+        let program = build("gcc", "inline.c", &flags.each_ref().map(String::as_str));
+        let debug = program.debug();
+        let image = program.image();
+        let stubs = image.sections().iter().filter(|section| section.name.starts_with(".plt"));
+        let addresses = stubs.flat_map(|section| section.svma..section.svma + section.size);
+        let names: Vec<String> =
+            addresses.map(|a| debug.name(a, false).levels[0].function.name.to_string()).collect();
+        assert!(names.iter().any(|name| name == "strlen@plt"), "{linker}: {names:?}");
+    }
+}
+
+#[test]
 fn functions_without_debug_information_are_named_by_symbol_and_have_no_line() {
     let program = build("gcc", "inline.c", &["-O2"]);
     let debug = program.debug();
@@ -96,15 +123,30 @@ fn functions_without_debug_information_are_named_by_symbol_and_have_no_line() {
 }
 
 #[test]
-fn a_weak_alias_is_no_folded_function_but_equal_code_is() {
-    let program = build("gcc", "inline.c", &["-O2", "-Wl,--defsym=twin=outer"]);
+fn aliases_are_one_function_but_equal_code_is_folded() {
+    let program = build("gcc", "aliases.s", &[]);
     let debug = program.debug();
-    let flags = |wanted: &str| {
-        let (_, start, _) = program.functions().into_iter().find(|(name, ..)| name == wanted).unwrap();
-        debug.name(start, false).levels[0].function.flags
+    let check = |symbol: &str, name: &str, flags: FunctionFlags| {
+        let (_, start, _) = program.functions().into_iter().find(|(found, ..)| found == symbol).unwrap();
+        let function = debug.name(start, false).levels[0].function.clone();
+        assert_eq!((&*function.name, function.flags), (name, flags), "{symbol}");
     };
-    assert_eq!(flags("original"), FunctionFlags::Plain);
-    assert_eq!(flags("renamed"), FunctionFlags::Plain);
+    check("__libc_take", "take", FunctionFlags::Plain);
+    check("_ZN1AC2Ev", "A::A()", FunctionFlags::Plain);
+    check("_Z3onev", "one()", FunctionFlags::Folded);
+    check("left", "left", FunctionFlags::Folded);
+}
+
+#[test]
+fn assembly_without_sizes_is_named_up_to_the_next_symbol() {
+    let program = build("gcc", "aliases.s", &[]);
+    let debug = program.debug();
+    let symbols = run(Command::new("nm").arg(&program.path));
+    let line = symbols.lines().find(|line| line.ends_with(" unsized_code")).unwrap();
+    let start = u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap();
+    let name = |address| debug.name(address, false).levels.first().map(|l| l.function.name.to_string());
+    assert_eq!(name(start + 3).as_deref(), Some("unsized_code"));
+    assert_eq!(name(start + 4).as_deref(), Some("main"));
 }
 
 #[test]
