@@ -25,6 +25,7 @@ use crate::collector::{
 use crate::files::{Files, OsFiles};
 use crate::processor::{Processor, ProcessorError, Setup, Targets};
 use crate::rawlog::{self, RawLogError, RawLogWriter, Start};
+use crate::sys::clock::monotonic_ns;
 use settings::Opening;
 use worker::{Processed, Worker};
 
@@ -172,14 +173,15 @@ fn start_with(request: SessionRequest, spool: Spool) -> Result<Session, SessionE
     let (plan, layouts, pids) = (armed.plan.clone(), armed.layouts.clone(), armed.pids.clone());
     let opening = Opening::now(request.target.to_string());
     let (sender, receiver) = crossbeam_channel::bounded(QUEUE_LEN);
-    let collector = armed.start(sender)?;
     let targets = targets(&request, pids);
-    let start = start(&plan, layouts, &targets, collector.started_ns());
+    let start = start(&plan, layouts, &targets, monotonic_ns());
     let raw_log = begin_raw_log(&request, &start)?;
     let files: Arc<dyn Files> = Arc::new(OsFiles);
     let files = raw_log.as_ref().map_or_else(|| Arc::clone(&files), |log| log.files(Arc::clone(&files)));
-    // After the start, so that what is read of running processes is no older than their first records.
+    // Running processes are read here: their side band is recorded already, so no change is missed after the
+    // reading, and samples begin only with the collector, so none is older than it.
     let processor = Processor::new(setup(start, targets, files, spool))?;
+    let collector = armed.start(sender)?;
     let worker = Worker::new(processor, receiver, collector.control(), raw_log.clone());
     let status = worker.status();
     let processor = worker.spawn().map_err(SessionError::Thread)?;
