@@ -358,6 +358,25 @@ fn an_unprivileged_user_records_their_own_program() {
 }
 
 #[test]
+fn a_filter_of_system_calls_is_told_apart_from_a_missing_right() {
+    const PERF_EVENT_OPEN: &str = "298";
+    for (errno, said) in [
+        (Errno::EPERM, "skipped: perf events are blocked here (perf_event_open: EPERM)"),
+        (Errno::EACCES, "skipped: this user may not use perf events"),
+        (Errno::ENOSYS, "skipped: perf events do not exist here (perf_event_open: ENOSYS)"),
+    ] {
+        let output = Command::new(recording::compiled("refuse.c"))
+            .args([&(errno as i32).to_string(), PERF_EVENT_OPEN])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "--nocapture", "records_as_whoever_runs_this"])
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(text.contains(said), "{errno}: {text}");
+    }
+}
+
+#[test]
 fn records_as_whoever_runs_this() {
     let Some(recording) = record(launch(&busy(5), &options())) else { return };
     assert_eq!(recording.plan.topology, Topology::PerThread);

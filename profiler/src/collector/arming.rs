@@ -8,8 +8,8 @@ use nix::errno::Errno;
 
 use super::events::Events;
 use super::forks::pending_births;
-use super::planning::Templates;
 use super::rings::Rings;
+use super::templates::Templates;
 use super::{EventRole, StartError};
 use crate::sys::perf::{Kernel, Subject};
 

@@ -2,8 +2,8 @@
 
 use nix::errno::Errno;
 
-use super::planning::Templates;
 use super::rings::Rings;
+use super::templates::Templates;
 use super::{EventLayout, EventRole, RingId, RingKind};
 use crate::sys::perf::{Event, Kernel, Subject};
 

@@ -15,12 +15,14 @@ mod forks;
 mod layout;
 mod outbox;
 mod plan;
+mod planned;
 mod planning;
 mod report;
 mod rings;
 mod sizing;
 mod start;
 mod targets;
+mod templates;
 
 pub use commands::{CollectorControl, CollectorHandle, CommandError};
 pub use delivery::{Batch, BatchBytes, Delivery, RingId, RingKind};

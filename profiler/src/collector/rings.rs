@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use super::planning::Planned;
+use super::planned::Planned;
 use super::{RingId, RingKind, StartError};
 use crate::sys::perf::{Event, EventAttributes, Kernel};
 use crate::sys::ring::Ring;

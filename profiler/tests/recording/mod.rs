@@ -98,15 +98,19 @@ pub(crate) fn options() -> RecordOptions {
     RecordOptions::preset(Preset::Default)
 }
 
-/// The program of `target.c`, compiled once.
+/// The program of `target.c`.
 pub(crate) fn target() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recording/target.c");
-    let program = folder.join("collector-target");
+    compiled("target.c")
+}
+
+/// The program of a C file beside this one, compiled once.
+pub(crate) fn compiled(file: &str) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recording").join(file);
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("collector-{file}")).with_extension("");
     let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
     if modified(&program) < modified(&source) {
         // Tests run side by side: each may compile, and the last one's program replaces a whole one.
-        let own = folder.join(format!("collector-target-{}", std::process::id()));
+        let own = program.with_extension(std::process::id().to_string());
         let status = Command::new("cc").args(["-O1", "-g", "-pthread", "-o"]).arg(&own).arg(&source).status();
         assert!(status.expect("a C compiler is needed").success());
         std::fs::rename(own, &program).unwrap();
