@@ -7,12 +7,14 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 use microscope_capture::Capture;
 use microscope_profiler::options::{Preset, RecordOptions};
+use microscope_profiler::session::{SessionRequest, Target};
 use microscope_profiler::sources::SourceRules;
+use microscope_profiler::sys::launch::LaunchCommand;
 
 use super::arguments::DemoArguments;
-use super::record::{Recording, Target, closing, record, session};
+use super::record::closing;
 use super::signals::{Owner, StopSignals};
-use super::{folder, output};
+use super::{folder, output, session};
 use crate::demo::{PATH, SOURCE};
 use crate::presentation::{self, Page};
 use crate::service::annotation::annotate;
@@ -25,21 +27,20 @@ pub(super) const LENGTH: Duration = Duration::from_secs(2);
 pub(super) fn run(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
     let signals = StopSignals::listen(Owner::Program).context("cannot listen for signals")?;
     let directory = std::env::current_dir().context("the working directory is gone")?;
-    let output = match &arguments.output {
+    let path = match &arguments.output {
         Some(path) => path.clone(),
         None => folder::capture_path(Path::new(""), "demo".as_ref(), SystemTime::now())?,
     };
     output::note("microscope: recording a sample program for two seconds");
-    let recording = Recording {
+    let request = SessionRequest {
         target: sample_program()?,
         options: RecordOptions::preset(Preset::Default),
         sources: SourceRules { roots: vec![directory], hashes_only: false },
-        output,
+        output: path.clone(),
         raw_log: None,
-        stop: signals.request(),
     };
-    let outcome = record(&mut session(), &recording)?;
-    output::print(&shown(&outcome.capture, &recording.output)?)?;
+    let recorded = session::run(request, &signals.request())?;
+    output::print(&shown(&recorded.capture, &path)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &DemoArguments) -> anyhow::Result<ExitCode> {
 fn sample_program() -> anyhow::Result<Target> {
     let own =
         std::env::current_exe().context("cannot find this executable to run it as the sample program")?;
-    Ok(Target::Launch { program: own.into_os_string(), arguments: vec!["demo-workload".into()] })
+    Ok(Target::Launch(Box::new(LaunchCommand::new(own).with_arguments(["demo-workload"]))))
 }
 
 /// The sample program's text with its costs, then what any recording ends with.

@@ -8,9 +8,10 @@ mod folder;
 mod json;
 pub mod output;
 pub mod progress;
-pub mod record;
+mod record;
 mod recover;
 pub mod report;
+mod session;
 pub mod signals;
 pub mod values;
 
@@ -33,6 +34,9 @@ pub fn main() -> ExitCode {
     if problem.is::<Usage>() {
         output::note("For more information, try 'microscope help'.");
         return ExitCode::from(2);
+    }
+    if let Some(refused) = problem.downcast_ref::<session::Refused>() {
+        output::note(&format!("microscope: {}", refused.remedy));
     }
     ExitCode::from(1)
 }
