@@ -6,6 +6,7 @@ mod tables;
 
 use std::io::{self, Write};
 
+use microscope_capture::setting_names::START_REALTIME_NS;
 use microscope_capture::{Tables, ThreadId};
 use serde_json::json;
 
@@ -87,7 +88,7 @@ fn product(tables: &Tables) -> &str {
 
 /// The recording's start by the wall clock, when the capture has it.
 fn start_time_ms(tables: &Tables) -> f64 {
-    let is_start = |row: &microscope_capture::Setting| tables.strings.get(row.name) == "start-realtime-ns";
+    let is_start = |row: &microscope_capture::Setting| tables.strings.get(row.name) == START_REALTIME_NS;
     let start = tables.settings.iter().map(|(_, row)| row).find(is_start);
     start.and_then(|row| tables.strings.get(row.value).parse().ok()).map_or(0.0, milliseconds)
 }

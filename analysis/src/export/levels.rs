@@ -87,7 +87,7 @@ impl<'q, 'c> Levels<'q, 'c> {
     pub(super) fn text(&self, node: Node) -> Text<'c> {
         let tables: &'c Tables = self.question.tables;
         let key = self.question.keys.key(tables, self.key(node));
-        let fact = self.facts.rows(node.frame).nth(node.level as usize);
+        let fact = self.facts.rows(node.frame).get(node.level as usize).map(|row| *row as usize);
         let executed = fact.and_then(|row| tables.facts.file[row]);
         let file = executed.map(|id| tables.strings.get(tables.files.path[id.index()])).or(key.file);
         Text {

@@ -115,7 +115,7 @@ impl<'c> Namer<'c> {
 
     fn address(&self, frame: FrameId, facts: &FactIndex) -> Identity {
         let row = self.tables.frames.row(frame);
-        let physical = facts.rows(frame).last().map(|fact| self.function(fact));
+        let physical = facts.rows(frame).last().map(|fact| self.function(*fact));
         let address = row.address.saturating_sub(u64::from(row.kind.is_caller()));
         Identity::Address { module: row.module, address, function: physical }
     }
@@ -125,7 +125,7 @@ impl<'c> Namer<'c> {
         if rows.is_empty() {
             return found(self.unnamed(frame, facts));
         }
-        rows.for_each(|row| found(Identity::Function(self.function(row))));
+        rows.iter().for_each(|row| found(Identity::Function(self.function(*row))));
     }
 
     fn lines(&self, frame: FrameId, facts: &FactIndex, mut found: impl FnMut(Identity)) {
@@ -133,10 +133,10 @@ impl<'c> Namer<'c> {
         if rows.is_empty() {
             return found(self.unnamed(frame, facts));
         }
-        rows.for_each(|row| found(self.line(row)));
+        rows.iter().for_each(|row| found(self.line(*row)));
     }
 
-    fn line(&self, row: usize) -> Identity {
+    fn line(&self, row: u32) -> Identity {
         match line_of(self.tables, row) {
             LineFact::Unlined => Identity::Unlined(self.function(row)),
             LineFact::NoDebug => Identity::NoDebug(self.function(row)),
@@ -158,8 +158,8 @@ impl<'c> Namer<'c> {
         }
     }
 
-    fn function(&self, fact: usize) -> FunctionId {
-        self.same_function[self.tables.facts.function[fact].index()]
+    fn function(&self, fact: u32) -> FunctionId {
+        self.same_function[self.tables.facts.function[fact as usize].index()]
     }
 }
 

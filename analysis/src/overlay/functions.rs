@@ -45,8 +45,8 @@ fn extents(question: &Question<'_>, files: &[FileId]) -> BTreeMap<KeyId, Extent>
     let facts = FactIndex::new(tables);
     let mut extents = BTreeMap::new();
     for frame in tables.frames.ids() {
-        for (row, key) in facts.rows(frame).zip(keys.of(frame)) {
-            if let Some(line) = line_here(tables, files, row) {
+        for (row, key) in facts.rows(frame).iter().zip(keys.of(frame)) {
+            if let Some(line) = line_here(tables, files, *row as usize) {
                 let extent: &mut Extent = extents.entry(*key).or_insert((line, line));
                 *extent = (extent.0.min(line), extent.1.max(line));
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use microscope_capture::{FrameId, StringId, Tables};
+use microscope_capture::{StringId, Tables};
 
 use super::{Confidence, Lines, OverlayRequest};
 use crate::ask::Question;
@@ -61,15 +61,15 @@ fn levels(tables: &Tables, request: &OverlayRequest<'_>) -> (Vec<Level>, Vec<u32
     let path = |file: &StringId| tables.strings.get(*file);
     let workspace: Vec<bool> =
         tables.files.path.iter().map(|file| (request.is_workspace)(path(file))).collect();
-    let here = |row: usize| match line_of(tables, row) {
+    let here = |row: u32| match line_of(tables, row) {
         LineFact::Line(file, line) if request.files.contains(&file) => Some((file, line)),
         _ => None,
     };
-    let rows = 0..tables.facts.len();
+    let rows = (0_u32..).take(tables.facts.len());
     let mut places: BTreeMap<u32, u32> = rows.clone().filter_map(here).map(|(_, line)| (line, 0)).collect();
     (0..).zip(places.values_mut()).for_each(|(at, place)| *place = at);
-    let level = |row: usize| {
-        let own = tables.facts.file[row].is_some_and(|file| workspace[file.index()]);
+    let level = |row: u32| {
+        let own = tables.facts.file[row as usize].is_some_and(|file| workspace[file.index()]);
         match here(row) {
             Some((_, line)) => Level::Here(places[&line], own),
             None if own => Level::Workspace,
@@ -89,28 +89,24 @@ fn costs(question: &Question<'_>, levels: &[Level], lines: usize) -> Vec<LineCos
         while open.last().is_some_and(|(end, _)| *end <= at) {
             open.pop();
         }
-        let frame = of_frame(&facts, levels, paths.frame(tables, at));
+        let frame = || facts.rows(paths.frame(tables, at)).iter().map(|row| levels[*row as usize]);
         let outer = open.last().map_or(Level::Outside, |(_, mine)| *mine);
-        let mine = frame.iter().copied().find(|level| level.is_mine()).unwrap_or(outer);
+        let mine = frame().find(|level| level.is_mine()).unwrap_or(outer);
         let end = paths.end[at] as usize;
         open.push((end, mine));
         if let Level::Here(line, _) = mine {
             costs[line as usize].mine += paths.own[at];
         }
-        if let Some(Level::Here(line, _)) = frame.first() {
-            costs[*line as usize].own += paths.own[at];
+        if let Some(Level::Here(line, _)) = frame().next() {
+            costs[line as usize].own += paths.own[at];
         }
-        for level in frame {
+        for level in frame() {
             if let Level::Here(line, _) = level {
-                costs[*line as usize].pass(at, end, paths.total[at]);
+                costs[line as usize].pass(at, end, paths.total[at]);
             }
         }
     }
     costs
-}
-
-fn of_frame<'l>(facts: &FactIndex, levels: &'l [Level], frame: FrameId) -> &'l [Level] {
-    &levels[facts.rows(frame)]
 }
 
 impl Level {

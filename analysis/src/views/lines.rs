@@ -60,7 +60,6 @@ pub(crate) fn of<'c>(question: &Question<'c>) -> Lines<'c> {
         no_stack: costs.frameless,
         rows: Vec::new(),
     };
-    lines.no_stack += question.weights.no_stack;
     for key in (0..).take(question.keys.len()) {
         let (own, total) = (costs.own[key as usize], costs.total[key as usize]);
         match question.keys.identity(key) {

@@ -15,7 +15,7 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn new(options: &TreeOptions, whole: Cost) -> Self {
-        let min = u128::from(whole.weight) * u128::from(options.min_ppm) / 1_000_000;
+        let min = (u128::from(whole.weight) * u128::from(options.min_ppm)).div_ceil(1_000_000);
         Self {
             min_weight: u64::try_from(min).unwrap_or(u64::MAX),
             depth_max: options.depth_max.unwrap_or(u32::MAX),

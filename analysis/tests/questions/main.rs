@@ -1,0 +1,8 @@
+//! What views must answer, as text in and text out; then the rules that hold for every capture.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod flat;
+mod lines;
+mod properties;
+mod sketch;
+mod tree;
