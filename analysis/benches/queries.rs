@@ -1,9 +1,9 @@
-//! What the views cost: `cargo bench -p microscope-analysis --bench queries [-- SAMPLES…]`.
+//! What the views cost: `cargo bench -p microscope-analysis --bench queries [-- CASE… VIEW…]`.
 //!
-//! A made-up program: 5,000 functions in 20 modules, calls chosen with a strong preference for few callees,
-//! paths 22 frames deep on average, every fourth frame with an inline chain of two. First 1 M and 10 M samples
-//! over 100,000 unique stacks, then the worst case, 1 M samples of as many stacks. Prints the median of
-//! nine runs.
+//! A made-up program: 5,000 functions in 20 modules, each path goes on from a caller of an earlier one, every
+//! fourth frame has an inline chain of two. First 1 M and 10 M samples over 100,000 unique stacks, then the
+//! worst case, 1 M samples of as many stacks. Prints medians of nine runs: time, and processor time of all
+//! threads, which a busy machine falsifies less.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints its numbers and may fail")]
 
 use std::hint::black_box;
@@ -21,22 +21,30 @@ const RUNS: usize = 9;
 const FUNCTIONS: u32 = 5_000;
 const SITES_PER_FUNCTION: u32 = 4;
 
+/// Name, samples, unique stacks.
+const CASES: [(&str, usize, usize); 3] =
+    [("1m", 1_000_000, 100_000), ("10m", 10_000_000, 100_000), ("worst", 1_000_000, 1_000_000)];
+
 fn main() {
-    let chosen: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
-    let cases = [(1_000_000, 100_000), (10_000_000, 100_000), (1_000_000, 1_000_000)];
-    for (samples, stacks) in cases {
-        if chosen.is_empty() || chosen.contains(&samples) {
+    for (name, samples, stacks) in CASES {
+        if is_wanted(true, |case| case == name) {
             measure(&capture(samples, stacks), stacks);
         }
     }
 }
 
+/// Whether an argument names a case (or a view); without one all are wanted.
+fn is_wanted(cases: bool, names: impl Fn(&str) -> bool) -> bool {
+    let is_case = |arg: &str| CASES.iter().any(|(name, ..)| *name == arg);
+    let arguments = std::env::args().skip(1).filter(|arg| !arg.starts_with('-') && is_case(arg) == cases);
+    let wanted: Vec<String> = arguments.collect();
+    wanted.is_empty() || wanted.iter().any(|arg| names(arg))
+}
+
 fn measure(capture: &Capture, stacks: usize) {
-    let (samples, nodes) = (capture.samples.len(), capture.stacks.len());
-    println!(
-        "{samples} samples, {stacks} unique stacks, {nodes} tree nodes, {} frames",
-        capture.frames.len()
-    );
+    let (samples, nodes, frames) = (capture.samples.len(), capture.stacks.len(), capture.frames.len());
+    let depth = mean_depth(capture);
+    println!("{samples} samples, {stacks} unique stacks, {depth} deep, {nodes} tree nodes, {frames} frames");
     let query = Query::default();
     let by_address = Query { by: Granularity::Address, ..Query::default() };
     let mut one_thread = Query::default();
@@ -58,18 +66,40 @@ fn measure(capture: &Capture, stacks: usize) {
     time("summary", || views::summary(capture, &query, 10));
 }
 
+fn mean_depth(capture: &Capture) -> usize {
+    let mut depths: Vec<usize> = Vec::new();
+    for parent in &capture.stacks.parent {
+        depths.push(1 + parent.map_or(0, |parent| depths[parent.index()]));
+    }
+    let stacks = capture.samples.stack.iter().flatten();
+    stacks.map(|stack| depths[stack.index()]).sum::<usize>() / capture.samples.len()
+}
+
 fn time<T>(name: &str, mut question: impl FnMut() -> T) {
-    let mut times: Vec<Duration> = (0..RUNS)
-        .map(|_| {
-            let start = Instant::now();
-            let answer = black_box(question());
-            let taken = start.elapsed();
-            drop(answer);
-            taken
-        })
-        .collect();
+    if !is_wanted(false, |view| name.starts_with(view)) {
+        return;
+    }
+    let mut walls = Vec::new();
+    let mut cpus = Vec::new();
+    for _ in 0..RUNS {
+        let (start, cpu) = (Instant::now(), processor_time());
+        let answer = black_box(question());
+        walls.push(start.elapsed());
+        cpus.push(processor_time() - cpu);
+        drop(answer);
+    }
+    println!("  {name:30} {:8.2} ms, {:8.2} ms of CPU", median(walls), median(cpus));
+}
+
+/// In milliseconds.
+fn median(mut times: Vec<Duration>) -> f64 {
     times.sort_unstable();
-    println!("  {name:30} {:8.2} ms", times[RUNS / 2].as_secs_f64() * 1e3);
+    times[times.len() / 2].as_secs_f64() * 1e3
+}
+
+/// Of all threads.
+fn processor_time() -> Duration {
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID).unwrap().into()
 }
 
 /// xorshift64*: the same numbers on every machine.
@@ -198,7 +228,7 @@ fn facts(builder: &mut Builder, functions: &[FunctionId], frame: FrameId, at: u3
     }
 }
 
-/// `unique` stacks that samples end at.
+/// `unique` stacks that samples end at: each goes on from some caller of an earlier one.
 fn stacks(
     builder: &mut Builder,
     frames: &[[FrameId; 2]],
@@ -207,16 +237,27 @@ fn stacks(
 ) -> Vec<StackId> {
     let mut found = Vec::new();
     let mut seen = std::collections::HashSet::new();
+    let mut paths: Vec<Vec<u32>> = vec![vec![0; 12]];
     while found.len() < unique {
-        let depth = 12 + random.below(21);
-        let (mut stack, mut at) = (None, 0);
-        for level in 0..depth {
-            let innermost = usize::from(level + 1 == depth);
-            let site = random.skewed(SITES_PER_FUNCTION);
-            stack = Some(builder.stack(stack, frames[(at * SITES_PER_FUNCTION + site) as usize][innermost]));
-            at = (at * 31 + 1 + random.skewed(6) + level) % FUNCTIONS;
+        let from = random.below(u32::try_from(paths.len()).unwrap()) as usize;
+        let mut path = paths[from].clone();
+        path.truncate(path.len() - 1 - random.skewed(4) as usize);
+        for _ in 0..=random.skewed(4) {
+            let callee = path.last().map_or(0, |at| (at * 31 + 1 + random.skewed(6)) % FUNCTIONS);
+            path.push(callee);
         }
-        found.extend(stack.filter(|stack| seen.insert(*stack)));
+        let site = |at: &u32, level: usize| {
+            frames[(at * SITES_PER_FUNCTION + at * 7 % SITES_PER_FUNCTION) as usize][level]
+        };
+        let (innermost, callers) = path.split_last().unwrap();
+        let caller = callers.iter().fold(None, |stack, at| Some(builder.stack(stack, site(at, 0))));
+        let innermost =
+            frames[(innermost * SITES_PER_FUNCTION + random.below(SITES_PER_FUNCTION)) as usize][1];
+        let stack = builder.stack(caller, innermost);
+        if seen.insert(stack) {
+            found.push(stack);
+            paths.push(path);
+        }
     }
     found
 }

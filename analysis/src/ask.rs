@@ -3,7 +3,7 @@
 use microscope_capture::{MeasureId, Tables};
 
 use crate::keys::KeyMap;
-use crate::paths::Paths;
+use crate::paths::{Paths, Shape};
 use crate::select::Selection;
 use crate::weights::{Cost, Quantity, Weights};
 use crate::{Query, QueryError};
@@ -17,16 +17,37 @@ pub(crate) struct Question<'c> {
     pub(crate) paths: Paths,
 }
 
+/// Rows from which on adding up samples and looking at frames and stacks are worth a thread each.
+const ROWS_WORTH_A_THREAD: usize = 100_000;
+
 impl<'c> Question<'c> {
     pub(crate) fn new(tables: &'c Tables, query: &Query) -> Result<Self, QueryError> {
         let selection = Selection::new(tables, query)?;
-        Ok(Self::weighed(tables, query, selection.measure, Weights::of(tables, &selection)))
+        let weigh = || Weights::of(tables, &selection);
+        let (weights, (keys, shape)) = if tables.samples.len() < ROWS_WORTH_A_THREAD {
+            (weigh(), key(tables, query))
+        } else {
+            std::thread::scope(|scope| {
+                let keyed = scope.spawn(|| key(tables, query));
+                (weigh(), keyed.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            })
+        };
+        Ok(Self::weighed(tables, selection.measure, weights, keys, shape))
     }
 
     /// The same for weights that were added up elsewhere.
-    pub(crate) fn weighed(tables: &'c Tables, query: &Query, measure: MeasureId, weights: Weights) -> Self {
-        let keys = KeyMap::new(tables, query.by);
-        let paths = Paths::new(tables, &weights);
+    pub(crate) fn of_weights(
+        tables: &'c Tables,
+        query: &Query,
+        measure: MeasureId,
+        weights: Weights,
+    ) -> Self {
+        let (keys, shape) = key(tables, query);
+        Self::weighed(tables, measure, weights, keys, shape)
+    }
+
+    fn weighed(tables: &'c Tables, measure: MeasureId, weights: Weights, keys: KeyMap, shape: Shape) -> Self {
+        let paths = Paths::new(shape, &weights);
         Self { tables, measure, keys, weights, paths }
     }
 
@@ -37,4 +58,9 @@ impl<'c> Question<'c> {
     pub(crate) fn whole(&self) -> Cost {
         self.weights.whole
     }
+}
+
+/// What does not depend on samples.
+fn key(tables: &Tables, query: &Query) -> (KeyMap, Shape) {
+    (KeyMap::new(tables, query.by), Shape::new(tables))
 }

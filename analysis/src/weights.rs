@@ -1,6 +1,6 @@
 //! The first pass over samples: how much each stack weighs. Every view starts from these integers.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Sub};
 
 use microscope_capture::{Measure, MeasureSource, StackId, Tables};
 use serde::Serialize;
@@ -28,6 +28,17 @@ impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         self.weight = self.weight.saturating_add(other.weight);
         self.samples += other.samples;
+    }
+}
+
+impl Sub for Cost {
+    type Output = Self;
+    /// What is left of a sum that `part` belongs to.
+    fn sub(self, part: Self) -> Self {
+        Self {
+            weight: self.weight.saturating_sub(part.weight),
+            samples: self.samples.saturating_sub(part.samples),
+        }
     }
 }
 
@@ -60,6 +71,9 @@ impl<'c> Quantity<'c> {
     }
 }
 
+/// Samples whose weights are looked at before they are added: few enough to stay in the first cache.
+const SAMPLES_PER_CHUNK: usize = 1024;
+
 /// How much each stack weighs, of the samples that a selection lets through.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Weights {
@@ -81,24 +95,42 @@ impl Weights {
         let mut weights = Self::empty(tables.stacks.len());
         let samples = &tables.samples;
         let range = selection.range(tables);
-        let rows = samples.stack[range.clone()].iter().zip(&samples.weight[range.clone()]);
         if selection.takes_all_of_range() {
-            rows.for_each(|(stack, weight)| weights.add(*stack, *weight));
+            weights.add_all(&samples.stack[range.clone()], &samples.weight[range]);
         } else {
-            let who = samples.thread[range.clone()].iter().zip(&samples.measure[range]);
-            rows.zip(who)
-                .filter(|(_, (thread, measure))| selection.takes(**thread, **measure))
-                .for_each(|((stack, weight), _)| weights.add(*stack, *weight));
+            for at in range.filter(|at| selection.takes(samples.thread[*at], samples.measure[*at])) {
+                weights.add(samples.stack[at], Cost { weight: samples.weight[at], samples: 1 });
+            }
         }
         weights.sum();
         weights
     }
 
-    /// Adds one sample; [`Self::sum`] completes the whole.
+    /// Adds up every sample. Most weights are the sampling period, and counting touches a quarter of the
+    /// memory that adding does: it is the cache that bounds this pass.
+    fn add_all(&mut self, stacks: &[Option<StackId>], weights: &[u64]) {
+        let usual = weights.first().copied().unwrap_or(0);
+        // By stack, and last those without.
+        let mut counts = vec![0_u32; self.of_stack.len() + 1];
+        for (stacks, weights) in stacks.chunks(SAMPLES_PER_CHUNK).zip(weights.chunks(SAMPLES_PER_CHUNK)) {
+            if weights.iter().all(|weight| *weight == usual) {
+                let none = counts.len() - 1;
+                stacks.iter().for_each(|stack| counts[stack.map_or(none, StackId::index)] += 1);
+            } else {
+                let rows = stacks.iter().zip(weights);
+                rows.for_each(|(stack, weight)| self.add(*stack, Cost { weight: *weight, samples: 1 }));
+            }
+        }
+        let all = self.of_stack.iter_mut().chain([&mut self.no_stack]);
+        for (cost, count) in all.zip(counts).filter(|(_, count)| *count > 0) {
+            *cost += Cost { weight: usual * u64::from(count), samples: u64::from(count) };
+        }
+    }
+
+    /// Adds samples of one stack; [`Self::sum`] completes the whole.
     #[inline]
-    pub(crate) fn add(&mut self, stack: Option<StackId>, weight: u64) {
-        let cell = stack.map_or(&mut self.no_stack, |stack| &mut self.of_stack[stack.index()]);
-        *cell += Cost { weight, samples: 1 };
+    pub(crate) fn add(&mut self, stack: Option<StackId>, cost: Cost) {
+        *stack.map_or(&mut self.no_stack, |stack| &mut self.of_stack[stack.index()]) += cost;
     }
 
     /// Brings the whole up to date.

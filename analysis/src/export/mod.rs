@@ -14,7 +14,6 @@ use thiserror::Error;
 
 use crate::ask::Question;
 use crate::select::Selection;
-use crate::weights::Weights;
 use crate::{Granularity, Query, QueryError};
 
 /// A format that a capture can be written in.
@@ -61,8 +60,7 @@ pub fn export(
     let by = if format == Format::Folded { query.by } else { Granularity::Function };
     let query = Query { by, ..query.clone() };
     let selection = Selection::new(capture, &query)?;
-    let weights = Weights::of(capture, &selection);
-    let question = Question::weighed(capture, &query, selection.measure, weights);
+    let question = Question::new(capture, &query)?;
     let mut out = BufWriter::new(out);
     match format {
         Format::Folded => folded::write(&question, &mut out)?,

@@ -32,7 +32,7 @@ impl KeyMap {
     pub(crate) fn new(tables: &Tables, by: Granularity) -> Self {
         let facts = FactIndex::new(tables);
         let namer = Namer::new(tables, by);
-        let mut interner = Interner::default();
+        let mut interner = Interner::new(tables);
         let mut map = Self { starts: vec![0], keys: Vec::new(), identities: Vec::new(), by };
         for frame in tables.frames.ids() {
             namer.each_identity(frame, &facts, |identity| map.keys.push(interner.key(identity)));
@@ -74,17 +74,29 @@ impl KeyMap {
     }
 }
 
-#[derive(Default)]
 struct Interner {
-    index: FxHashMap<Identity, KeyId>,
     identities: Vec<Identity>,
+    /// By function id: its key, or [`KeyId::MAX`]. Most identities are functions.
+    functions: Vec<KeyId>,
+    others: FxHashMap<Identity, KeyId>,
 }
 
 impl Interner {
+    fn new(tables: &Tables) -> Self {
+        let functions = vec![KeyId::MAX; tables.functions.len()];
+        Self { identities: Vec::new(), functions, others: FxHashMap::default() }
+    }
+
     fn key(&mut self, identity: Identity) -> KeyId {
-        *self.index.entry(identity).or_insert_with(|| {
+        let next = KeyId::try_from(self.identities.len()).unwrap_or(KeyId::MAX);
+        let key = match identity {
+            Identity::Function(id) => &mut self.functions[id.index()],
+            other => self.others.entry(other).or_insert(KeyId::MAX),
+        };
+        if *key == KeyId::MAX {
+            *key = next;
             self.identities.push(identity);
-            u32::try_from(self.identities.len() - 1).unwrap_or(u32::MAX)
-        })
+        }
+        *key
     }
 }

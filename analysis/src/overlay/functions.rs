@@ -18,7 +18,7 @@ pub(super) fn functions(question: &Question<'_>, files: &[FileId]) -> Functions 
     let costs = KeyCosts::new(question);
     let mut rows: Vec<_> = extents(question, files)
         .into_iter()
-        .filter(|(key, _)| !costs.total[*key as usize].is_zero())
+        .filter(|(key, _)| !costs.of_key[*key as usize].total.is_zero())
         .map(|(key, (first, last))| {
             let key_row = question.keys.key(tables, key);
             let declared = key_row.line.filter(|line| *line <= first);
@@ -32,8 +32,8 @@ pub(super) fn functions(question: &Question<'_>, files: &[FileId]) -> Functions 
         columns.name.push(name);
         columns.line.push(line);
         columns.end_line.push(end_line);
-        columns.own.push(costs.own[key as usize].weight);
-        columns.total.push(costs.total[key as usize].weight);
+        columns.own.push(costs.of_key[key as usize].own.weight);
+        columns.total.push(costs.of_key[key as usize].total.weight);
         columns.label.push(String::new());
     }
     columns

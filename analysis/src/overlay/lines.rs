@@ -85,24 +85,24 @@ fn costs(question: &Question<'_>, levels: &[Level], lines: usize) -> Vec<LineCos
     let mut costs = vec![LineCost::default(); lines];
     // Open positions: where their subtree ends, and the innermost workspace level of their path.
     let mut open: Vec<(usize, Level)> = Vec::new();
-    for at in 0..paths.stack.len() {
+    for at in 0..paths.len() {
         while open.last().is_some_and(|(end, _)| *end <= at) {
             open.pop();
         }
-        let frame = || facts.rows(paths.frame(tables, at)).iter().map(|row| levels[*row as usize]);
+        let frame = || facts.rows(paths.frame(at)).iter().map(|row| levels[*row as usize]);
         let outer = open.last().map_or(Level::Outside, |(_, mine)| *mine);
         let mine = frame().find(|level| level.is_mine()).unwrap_or(outer);
-        let end = paths.end[at] as usize;
+        let end = paths.end(at);
         open.push((end, mine));
         if let Level::Here(line, _) = mine {
-            costs[line as usize].mine += paths.own[at];
+            costs[line as usize].mine += paths.own(at);
         }
         if let Some(Level::Here(line, _)) = frame().next() {
-            costs[line as usize].own += paths.own[at];
+            costs[line as usize].own += paths.own(at);
         }
         for level in frame() {
             if let Level::Here(line, _) = level {
-                costs[line as usize].pass(at, end, paths.total[at]);
+                costs[line as usize].pass(at, end, paths.total(at));
             }
         }
     }

@@ -76,21 +76,21 @@ impl<'q> Walk<'q> {
         let zero = (Cost::default(), 0);
         let costs = vec![zero; chosen.len()];
         let mut walk = Self { chosen, side, costs, total: zero, none: Cost::default() };
-        let Question { tables, keys, paths, .. } = question;
+        let Question { keys, paths, .. } = question;
         let mut open: Vec<(usize, Option<KeyId>)> = Vec::new();
-        for at in 0..paths.stack.len() {
+        for at in 0..paths.len() {
             while open.last().is_some_and(|(end, _)| *end <= at) {
                 open.pop();
             }
             let mut caller = open.last().and_then(|(_, key)| *key);
-            let span = Span { at, end: paths.end[at] as usize, total: paths.total[at] };
-            for key in keys.of(paths.frame(tables, at)).iter().rev() {
+            let span = Span { at, end: paths.end(at), total: paths.total(at) };
+            for key in keys.of(paths.frame(at)).iter().rev() {
                 if !(keys.joins_neighbors() && caller == Some(*key)) {
                     walk.step(caller, *key, span);
                     caller = Some(*key);
                 }
             }
-            walk.ended(caller, paths.own[at]);
+            walk.ended(caller, paths.own(at));
             open.push((span.end, caller));
         }
         walk

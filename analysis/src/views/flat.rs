@@ -1,6 +1,6 @@
 //! Costs by key: how much ended there, and how much passed through.
 
-use microscope_capture::{Capture, Tables};
+use microscope_capture::{Capture, StackId, Tables};
 use serde::Serialize;
 
 use crate::ask::Question;
@@ -39,19 +39,19 @@ pub fn flat<'c>(capture: &'c Capture, query: &Query) -> Result<Flat<'c>, QueryEr
 
 pub(crate) fn of<'c>(question: &Question<'c>) -> Flat<'c> {
     let costs = KeyCosts::new(question);
-    let mut order: Vec<KeyId> = (0..).take(question.keys.len()).collect();
-    order.retain(|key| !costs.total[*key as usize].is_zero());
-    let descending = |key: &KeyId| (costs.own[*key as usize], costs.total[*key as usize]);
-    order.sort_unstable_by(|a, b| {
-        descending(b).cmp(&descending(a)).then_with(|| question.keys.compare(question.tables, *a, *b))
+    let Question { tables, keys, .. } = question;
+    let mut order: Vec<(KeyId, &KeyCost)> = (0..).zip(&costs.of_key).collect();
+    order.retain(|(_, cost)| !cost.total.is_zero());
+    order.sort_unstable_by(|(a, cost_a), (b, cost_b)| {
+        (cost_b.own, cost_b.total).cmp(&(cost_a.own, cost_a.total)).then_with(|| keys.compare(tables, *a, *b))
     });
-    let row = |key: KeyId| FlatRow {
-        key: question.keys.key(question.tables, key),
-        own: costs.own[key as usize],
-        total: costs.total[key as usize],
+    let row = |(key, cost): (KeyId, &KeyCost)| FlatRow {
+        key: keys.key(tables, key),
+        own: cost.own,
+        total: cost.total,
     };
     let mut rows: Vec<_> = order.into_iter().map(row).collect();
-    rows.extend(frameless_row(question.tables, costs.frameless));
+    rows.extend(frameless_row(tables, costs.frameless));
     Flat { quantity: question.quantity(), whole: question.whole(), rows }
 }
 
@@ -62,31 +62,38 @@ fn frameless_row(tables: &Tables, cost: Cost) -> Option<FlatRow<'_>> {
 
 /// Costs by dense key.
 pub(crate) struct KeyCosts {
-    pub(crate) own: Vec<Cost>,
-    pub(crate) total: Vec<Cost>,
+    pub(crate) of_key: Vec<KeyCost>,
     /// Samples whose path has no key.
     pub(crate) frameless: Cost,
 }
 
+/// Costs of one key.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KeyCost {
+    pub(crate) own: Cost,
+    pub(crate) total: Cost,
+    /// Where the subtree of its last outermost occurrence ends.
+    open_until: usize,
+}
+
 impl KeyCosts {
     pub(crate) fn new(question: &Question<'_>) -> Self {
-        let Question { tables, keys, paths, weights, .. } = question;
-        let zero = vec![Cost::default(); keys.len()];
-        let mut costs = Self { own: zero.clone(), total: zero, frameless: weights.no_stack };
-        // By key: where the subtree of its last outermost occurrence ends.
-        let mut open_until = vec![0_usize; keys.len()];
-        let mut innermost = InnermostKey::default();
-        for at in 0..paths.stack.len() {
-            let of_frame = keys.of(paths.frame(tables, at));
-            let end = paths.end[at] as usize;
-            match innermost.enter(at, end, of_frame.first().copied()) {
-                Some(key) => costs.own[key as usize] += paths.own[at],
-                None => costs.frameless += paths.own[at],
+        let Question { keys, paths, weights, .. } = question;
+        let of_key = vec![KeyCost::default(); keys.len()];
+        let mut costs = Self { of_key, frameless: weights.no_stack };
+        for at in 0..paths.len() {
+            let own = paths.own(at);
+            if !own.is_zero() {
+                match innermost_key(question, at) {
+                    Some(key) => costs.of_key[key as usize].own += own,
+                    None => costs.frameless += own,
+                }
             }
-            for key in of_frame {
-                if open_until[*key as usize] <= at {
-                    open_until[*key as usize] = end;
-                    costs.total[*key as usize] += paths.total[at];
+            for key in keys.of(paths.frame(at)) {
+                let cost = &mut costs.of_key[*key as usize];
+                if cost.open_until <= at {
+                    cost.open_until = paths.end(at);
+                    cost.total += paths.total(at);
                 }
             }
         }
@@ -94,20 +101,13 @@ impl KeyCosts {
     }
 }
 
-/// The innermost key of each path. Frames that a look drops leave their cost with their caller.
-#[derive(Default)]
-struct InnermostKey {
-    /// Open positions that have a key: where their subtree ends, and the key.
-    open: Vec<(usize, KeyId)>,
-}
-
-impl InnermostKey {
-    /// The innermost key at position `at`, whose own frame has `key` and whose subtree ends at `end`.
-    fn enter(&mut self, at: usize, end: usize, key: Option<KeyId>) -> Option<KeyId> {
-        while self.open.last().is_some_and(|(end, _)| *end <= at) {
-            self.open.pop();
-        }
-        self.open.extend(key.map(|key| (end, key)));
-        self.open.last().map(|(_, key)| *key)
+/// The innermost key of the path at a position. Frames that a look drops leave their cost with their caller.
+fn innermost_key(question: &Question<'_>, at: usize) -> Option<KeyId> {
+    let Question { tables, keys, paths, .. } = question;
+    if let Some(key) = keys.of(paths.frame(at)).first() {
+        return Some(*key);
     }
+    let parent = |stack: &StackId| tables.stacks.parent[stack.index()];
+    let callers = std::iter::successors(parent(&paths.stack(at)), parent);
+    callers.map(|stack| keys.of(tables.stacks.frame[stack.index()])).find_map(|keys| keys.first().copied())
 }

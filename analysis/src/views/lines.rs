@@ -3,7 +3,7 @@
 use microscope_capture::Capture;
 use serde::Serialize;
 
-use super::flat::KeyCosts;
+use super::flat::{KeyCost, KeyCosts};
 use crate::ask::Question;
 use crate::keys::{Identity, KeyId};
 use crate::weights::{Cost, Quantity};
@@ -60,8 +60,7 @@ pub(crate) fn of<'c>(question: &Question<'c>) -> Lines<'c> {
         no_stack: costs.frameless,
         rows: Vec::new(),
     };
-    for key in (0..).take(question.keys.len()) {
-        let (own, total) = (costs.own[key as usize], costs.total[key as usize]);
+    for (key, KeyCost { own, total, .. }) in (0..).zip(costs.of_key) {
         match question.keys.identity(key) {
             Identity::Unlined(_) => lines.unlined += own,
             Identity::Line { .. } if !total.is_zero() => {
@@ -92,13 +91,13 @@ fn row<'c>(
 
 /// By key: what was inlined into innermost frames by a call at that line, each sample once.
 fn inlined(question: &Question<'_>) -> Vec<Cost> {
-    let Question { tables, keys, paths, .. } = question;
+    let Question { keys, paths, .. } = question;
     let mut costs = vec![Cost::default(); keys.len()];
-    for at in 0..paths.stack.len() {
-        if let Some((_, calls)) = keys.of(paths.frame(tables, at)).split_first() {
+    for at in 0..paths.len() {
+        if let Some((_, calls)) = keys.of(paths.frame(at)).split_first() {
             for (level, key) in calls.iter().enumerate() {
                 if !calls[..level].contains(key) {
-                    costs[*key as usize] += paths.own[at];
+                    costs[*key as usize] += paths.own(at);
                 }
             }
         }

@@ -40,7 +40,7 @@ fn line() -> impl Strategy<Value = String> {
     )
 }
 
-pub fn lines() -> impl Strategy<Value = Vec<String>> {
+pub(crate) fn lines() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(line(), 1..40)
 }
 

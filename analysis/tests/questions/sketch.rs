@@ -12,15 +12,15 @@ use microscope_capture::{
 use rustc_hash::FxHashMap;
 
 /// The capture that `text` draws.
-pub fn sketch(text: &str) -> Capture {
+pub(crate) fn sketch(text: &str) -> Capture {
     let mut sketch = Sketch::new();
     text.lines().map(str::trim).filter(|line| !line.is_empty()).for_each(|line| sketch.sample(line));
     sketch.builder.finish().expect("a sketch obeys the rules")
 }
 
 /// A capture being drawn.
-pub struct Sketch {
-    pub builder: Builder,
+pub(crate) struct Sketch {
+    pub(crate) builder: Builder,
     process: ProcessId,
     measure: MeasureId,
     threads: FxHashMap<u32, ThreadId>,
@@ -28,7 +28,7 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut builder = Builder::new();
         let (name, executable) = (builder.string("app"), builder.string("/bin/app"));
         let process = builder.tables.processes.push(Process {
@@ -49,7 +49,7 @@ impl Sketch {
     }
 
     /// Draws one line.
-    pub fn sample(&mut self, line: &str) {
+    pub(crate) fn sample(&mut self, line: &str) {
         let (head, frames) = line.split_once(": ").unwrap_or((line.trim_end_matches(':'), ""));
         self.next_ns += 1000;
         let (mut tid, mut time_ns, mut end, mut weight) = (1, self.next_ns, EndReason::Complete, 0);
@@ -69,7 +69,7 @@ impl Sketch {
         self.builder.sample(Sample { time_ns, thread, stack, weight, measure, cpu: 0, mode, end });
     }
 
-    pub fn thread(&mut self, tid: u32) -> ThreadId {
+    pub(crate) fn thread(&mut self, tid: u32) -> ThreadId {
         if let Some(id) = self.threads.get(&tid) {
             return *id;
         }
@@ -88,7 +88,7 @@ impl Sketch {
         id
     }
 
-    pub fn stack(&mut self, frames: &str) -> Option<StackId> {
+    pub(crate) fn stack(&mut self, frames: &str) -> Option<StackId> {
         let frames: Vec<&str> = frames.split(';').map(str::trim).filter(|frame| !frame.is_empty()).collect();
         let mut stack = None;
         for (at, frame) in frames.iter().enumerate() {

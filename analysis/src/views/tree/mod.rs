@@ -1,8 +1,8 @@
 //! Call trees by key: from the outermost frame inward, or inverted from where samples ended outward.
 
+mod cursor;
+mod grow;
 mod inverted;
-mod nodes;
-mod rows;
 mod top_down;
 
 use microscope_capture::Capture;
@@ -82,10 +82,8 @@ pub fn tree<'c>(capture: &'c Capture, query: &Query, options: &TreeOptions) -> R
 }
 
 pub(crate) fn of<'c>(question: &Question<'c>, options: &TreeOptions) -> Tree<'c> {
-    let limits = nodes::Limits::new(options, question.whole());
-    let nodes = match options.order {
-        TreeOrder::TopDown => top_down::nodes(question),
-        TreeOrder::Inverted => inverted::nodes(question, &limits),
-    };
-    rows::rows(question, nodes, options.order, &limits)
+    match options.order {
+        TreeOrder::TopDown => grow::tree(question, &top_down::TopDown(question), options),
+        TreeOrder::Inverted => grow::tree(question, &inverted::Inverted(question), options),
+    }
 }

@@ -1,48 +1,57 @@
-//! Merges stacks that have the same keys: one walk of the stack tree in preorder.
+//! Reads paths from the outermost frame inward. Places are preorder positions.
 
-use rustc_hash::FxHashMap;
-
-use super::nodes::Nodes;
+use super::cursor::{Cursor, Direction};
 use crate::ask::Question;
 use crate::keys::KeyId;
+use crate::weights::Cost;
 
-pub(super) fn nodes(question: &Question<'_>) -> Nodes {
-    let Question { tables, keys, paths, .. } = question;
-    let mut merge = Merge { nodes: Nodes::new(), children: FxHashMap::default() };
-    // Positions whose subtree is open: where it ends, and the node its frame led to.
-    let mut open: Vec<(usize, u32)> = Vec::new();
-    let mut at = 0;
-    while at < paths.stack.len() {
-        let end = paths.end[at] as usize;
-        if paths.total[at].is_zero() {
-            at = end;
-            continue;
-        }
-        while open.last().is_some_and(|(end, _)| *end <= at) {
-            open.pop();
-        }
-        let mut node = open.last().map_or(Nodes::ROOT, |(_, node)| *node);
-        for key in keys.of(paths.frame(tables, at)).iter().rev() {
-            if keys.joins_neighbors() && merge.nodes.key[node as usize] == *key {
-                continue;
-            }
-            node = merge.child(node, *key);
-            merge.nodes.total[node as usize] += paths.total[at];
-        }
-        merge.nodes.own[node as usize] += paths.own[at];
-        open.push((end, node));
-        at += 1;
+pub(super) struct TopDown<'q, 'c>(pub(super) &'q Question<'c>);
+
+impl Direction for TopDown<'_, '_> {
+    fn begin(&self, found: &mut Vec<Cursor>) -> Cost {
+        self.below(None, None, found)
     }
-    merge.nodes
+
+    fn go_on(&self, cursor: Cursor, found: &mut Vec<Cursor>) -> Cost {
+        let at = cursor.place as usize;
+        match cursor.level.checked_sub(1) {
+            Some(level) => {
+                let key = self.0.keys.of(self.0.paths.frame(at))[level as usize];
+                found.push(Cursor { key, level, ..cursor });
+                Cost::default()
+            }
+            None => self.below(Some(at), Some(cursor.key), found),
+        }
+    }
 }
 
-struct Merge {
-    nodes: Nodes,
-    children: FxHashMap<(u32, KeyId), u32>,
-}
-
-impl Merge {
-    fn child(&mut self, parent: u32, key: KeyId) -> u32 {
-        *self.children.entry((parent, key)).or_insert_with(|| self.nodes.push(parent, key))
+impl TopDown<'_, '_> {
+    /// Finds what `at` called; answers what ended there. Frames without a key, and neighbors that the
+    /// granularity joins with `key`, are seen through.
+    fn below(&self, at: Option<usize>, key: Option<KeyId>, found: &mut Vec<Cursor>) -> Cost {
+        let Question { keys, paths, .. } = self.0;
+        let mut own = at.map_or(Cost::default(), |at| paths.own(at));
+        let mut pending: Vec<usize> = Vec::new();
+        let mut through = at;
+        loop {
+            for child in paths.children(through).filter(|child| !paths.total(*child).is_zero()) {
+                let of_frame = keys.of(paths.frame(child));
+                match of_frame.last() {
+                    Some(outermost) if !(keys.joins_neighbors() && key == Some(*outermost)) => {
+                        let place = u32::try_from(child).unwrap_or(u32::MAX);
+                        let level = u32::try_from(of_frame.len() - 1).unwrap_or(u32::MAX);
+                        found.push(Cursor { key: *outermost, place, level, cost: paths.total(child) });
+                    }
+                    _ => {
+                        own += paths.own(child);
+                        pending.push(child);
+                    }
+                }
+            }
+            through = pending.pop();
+            if through.is_none() {
+                return own;
+            }
+        }
     }
 }
