@@ -82,7 +82,8 @@ impl fmt::Display for Who {
 /// Which quantity is added up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum MeasureChoice {
-    /// CPU time where there is some, else the first quantity that has samples, else the first.
+    /// What an imported profile says to show first; else CPU time where there is some, else the first quantity
+    /// that has samples, else the first.
     #[default]
     Main,
     /// The quantity of this name.

@@ -100,15 +100,18 @@ fn choose_measure(tables: &Tables, choice: &MeasureChoice) -> Result<MeasureId, 
     }
 }
 
-/// CPU time where there is some, else the first quantity that has samples, else the first.
+/// What an imported profile says to show first; else CPU time where there is some, else the first quantity
+/// that has samples, else the first.
 fn main_measure(tables: &Tables) -> Option<MeasureId> {
     let measures = &tables.measures;
     let is_cpu = |id: &MeasureId| {
         matches!(measures.source[id.index()], MeasureSource::CpuSamples | MeasureSource::UserCpuSamples)
     };
-    let cpu = measures.ids().find(is_cpu);
+    let wanted = tables.setting("default-measure").filter(|name| !name.is_empty());
+    let is_wanted = |id: &MeasureId| Some(tables.strings.get(measures.name[id.index()])) == wanted;
+    let cpu = || measures.ids().find(is_cpu);
     let sampled = || tables.samples.measure.iter().min().copied();
-    cpu.or_else(sampled).or_else(|| measures.ids().next())
+    measures.ids().find(is_wanted).or_else(cpu).or_else(sampled).or_else(|| measures.ids().next())
 }
 
 fn measure_names(tables: &Tables) -> String {

@@ -274,8 +274,8 @@ pub enum InputFormatArgument {
 pub enum OutputFormatArgument {
     /// A capture of microscope (.mscope)
     Capture,
-    //PPROF /// pprof's protobuf, compressed (.pb.gz)
-    //PPROF Pprof,
+    /// pprof's protobuf, compressed (.pb.gz)
+    Pprof,
     /// Folded stacks (.folded)
     Folded,
     /// Trace events for Perfetto and Chrome (.chrome.json)

@@ -42,11 +42,11 @@ fn is_stream(path: &Path) -> bool {
 
 /// The format that a file's name tells.
 fn format_of(path: &Path) -> anyhow::Result<OutputFormatArgument> {
-    const NAMES: [(&str, OutputFormatArgument); 5] = [
+    const NAMES: [(&str, OutputFormatArgument); 8] = [
         (".mscope", OutputFormatArgument::Capture),
-        //PPROF (".pb.gz", OutputFormatArgument::Pprof),
-        //PPROF (".pb", OutputFormatArgument::Pprof),
-        //PPROF (".pprof", OutputFormatArgument::Pprof),
+        (".pb.gz", OutputFormatArgument::Pprof),
+        (".pb", OutputFormatArgument::Pprof),
+        (".pprof", OutputFormatArgument::Pprof),
         (".folded", OutputFormatArgument::Folded),
         (".collapsed", OutputFormatArgument::Folded),
         (".chrome.json", OutputFormatArgument::Chrome),
@@ -80,7 +80,7 @@ fn encode(capture: &Capture, to: OutputFormatArgument, out: &mut dyn Write) -> a
 fn format(to: OutputFormatArgument) -> Option<export::Format> {
     match to {
         OutputFormatArgument::Capture => None,
-        //PPROF OutputFormatArgument::Pprof => Some(export::Format::Pprof),
+        OutputFormatArgument::Pprof => Some(export::Format::Pprof),
         OutputFormatArgument::Folded => Some(export::Format::Folded),
         OutputFormatArgument::Chrome => Some(export::Format::Chrome),
         OutputFormatArgument::Firefox => Some(export::Format::Firefox),

@@ -22,7 +22,7 @@ use crate::select::Selection;
 pub(super) const LOSES: &[&str] = &[
     "weights that are not time: each sample then lasts until the next one",
     "times below a microsecond, and overlap of samples that stand for more time than passed",
-    "modules, build identities, addresses, the processor, how stacks ended, losses",
+    "executed lines, modules, build identities, addresses, the processor, how stacks ended, losses",
 ];
 
 /// Samples in one event, so that readers need no large buffer.
@@ -129,13 +129,17 @@ impl<W: Write> Profile<'_, '_, '_, W> {
         self.json.array()?;
         self.json.value(&node(ROOT, None, "(root)", "", 0))?;
         self.json.value(&node(IDLE, Some(ROOT), "(idle)", "", 0))?;
-        for (number, (level, row)) in
-            (FIRST_FREE..).zip(stacks.iter().flat_map(|stack| self.levels.of_stack(*stack)))
-        {
+        // Stacks that differ in lines only are one node: nodes have no lines of their own.
+        let mut merged = FxHashMap::default();
+        for (level, row) in stacks.iter().flat_map(|stack| self.levels.of_stack(*stack)) {
             let parent = row.parent.and_then(|parent| numbers.get(&parent)).copied().unwrap_or(ROOT);
-            let text = self.levels.text(row);
-            self.json.value(&node(number, Some(parent), &text.name, text.file, text.declared))?;
+            let next = FIRST_FREE + u32::try_from(merged.len()).unwrap_or(u32::MAX - FIRST_FREE);
+            let number = *merged.entry((parent, self.levels.key(row))).or_insert(next);
             numbers.insert(level, number);
+            if number == next {
+                let text = self.levels.text(row);
+                self.json.value(&node(number, Some(parent), &text.name, text.file, text.declared))?;
+            }
         }
         self.json.end_array()?;
         self.json.field("samples", &[0_u32; 0])?;

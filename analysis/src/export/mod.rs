@@ -6,6 +6,7 @@ mod folded;
 mod json;
 mod levels;
 mod per_thread;
+mod pprof;
 
 use std::io::{self, BufWriter, Write};
 
@@ -21,6 +22,8 @@ use crate::{Granularity, Query, QueryError};
 pub enum Format {
     /// One line per stack, `outermost;…;innermost weight`, for flame graph tools.
     Folded,
+    /// pprof's protobuf in gzip.
+    Pprof,
     /// Trace events with one sampled profile per thread: Chrome's DevTools, Perfetto, speedscope.
     Chrome,
     /// Firefox Profiler's processed profile.
@@ -33,6 +36,7 @@ impl Format {
     pub const fn loses(self) -> &'static [&'static str] {
         match self {
             Self::Folded => folded::LOSES,
+            Self::Pprof => pprof::LOSES,
             Self::Chrome => chrome::LOSES,
             Self::Firefox => firefox::LOSES,
         }
@@ -64,6 +68,7 @@ pub fn export(
     let mut out = BufWriter::new(out);
     match format {
         Format::Folded => folded::write(&question, &mut out)?,
+        Format::Pprof => pprof::write(&question, &selection, &mut out)?,
         Format::Chrome => chrome::write(&question, &selection, &mut out)?,
         Format::Firefox => firefox::write(&question, &selection, &mut out)?,
     }
