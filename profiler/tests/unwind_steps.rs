@@ -408,3 +408,33 @@ fn every_instruction_of_the_vdso_and_of_loading_a_library() {
     // The start files' few functions have no call-frame information.
     assert!(found.steps > 10_000 && found.cut * 200 < found.steps, "{found:?}");
 }
+
+/// Where rustc keeps `ld.lld`, for gcc's `-B`.
+fn rust_lld() -> Option<String> {
+    let output = std::process::Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
+    let sysroot = String::from_utf8(output.stdout).ok()?;
+    let directory = format!("{}/lib/rustlib/x86_64-unknown-linux-gnu/bin/gcc-ld", sysroot.trim());
+    std::path::Path::new(&directory).join("ld.lld").exists().then_some(directory)
+}
+
+#[test]
+fn every_instruction_of_a_program_linked_by_lld() {
+    let Some(directory) = rust_lld() else {
+        println!("skipped: rustc's sysroot has no ld.lld");
+        return;
+    };
+    // lld describes no PLT stubs: lazily bound calls go through code without rules.
+    let place = format!("-B{directory}");
+    let flags = ["-O2", "-fuse-ld=lld", &place, "-Wl,-z,lazy"];
+    check_shapes("lld.c", &flags);
+    check_shapes("lldibt.c", &[&flags[..], &["-Wl,-z,force-ibt", "-fcf-protection=full"]].concat());
+}
+
+#[test]
+fn every_instruction_of_a_program_linked_by_mold() {
+    if std::process::Command::new("mold").arg("--version").output().is_err() {
+        println!("skipped: no mold on this machine");
+        return;
+    }
+    check_shapes("mold.c", &["-O2", "-fuse-ld=mold", "-Wl,-z,lazy"]);
+}

@@ -18,8 +18,8 @@ use crate::registers::{RBP, RIP, RSP};
 
 /// Slots of the table: 256 KiB, of which a recording touches what its hot code needs.
 const SLOTS_LOG2: u32 = 14;
-/// General rules kept at once.
-const GENERAL_MAX: usize = 4096;
+/// General rules kept at once. Each may hold a copy of two entries: 70 MB when a hostile file makes all large.
+const GENERAL_MAX: usize = 1024;
 /// User addresses fit, but for the rare mapping that asks for five-level paging: those are looked up each time.
 const ADDRESS_BITS: u32 = 47;
 /// Where the epoch begins in a key.

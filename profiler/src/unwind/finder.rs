@@ -12,6 +12,10 @@ use super::{ImageId, UnwindImage};
 
 /// Common entries kept at once; a file has a handful.
 const COMMONS_MAX: usize = 4096;
+/// The longest common entry that is read. Compilers write 20 to 40 bytes.
+const COMMON_BYTES_MAX: usize = 4096;
+/// The longest description that is copied for the expressions in it.
+const COPIED_BYTES_MAX: usize = 64 * 1024;
 
 /// A rule, and where the expressions it may hold lie.
 pub(super) struct Found {
@@ -76,7 +80,8 @@ impl Finder {
             Source::Proved(expressions) => return Ok(GeneralRule::new(found.rule, &expressions, &[])),
             Source::Entries(place, common_place) => (place, common_place),
         };
-        let (_, description) = image.entry(place).ok_or(EndReason::BadRule)?;
+        let entry = image.entry(place).filter(|(head, _)| head.len <= COPIED_BYTES_MAX);
+        let (_, description) = entry.ok_or(EndReason::BadRule)?;
         let common = self.commons.get(&(image.id(), common_place)).ok_or(EndReason::BadRule)?;
         Ok(GeneralRule::new(found.rule, &common.bytes, &description))
     }
@@ -110,7 +115,8 @@ fn common_entry<'a>(
         if commons.len() >= COMMONS_MAX {
             commons.clear();
         }
-        let (_, bytes) = image.entry(place).ok_or(EndReason::BadRule)?;
+        let entry = image.entry(place).filter(|(head, _)| head.len <= COMMON_BYTES_MAX);
+        let (_, bytes) = entry.ok_or(EndReason::BadRule)?;
         commons.insert(key, Common::parse(place.kind, &bytes).map_err(|_| EndReason::BadRule)?);
     }
     commons.get(&key).ok_or(EndReason::BadRule)

@@ -22,6 +22,8 @@ mod reader;
 mod rule;
 mod search;
 mod stubs;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use crate::options::StackPolicy;

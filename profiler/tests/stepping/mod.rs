@@ -63,6 +63,27 @@ impl Tracee {
         tracee
     }
 
+    /// Starts a command and lets it run; [`Tracee::interrupt`] stops it.
+    pub fn run(command: &mut Command) -> Self {
+        let child = command.stdout(Stdio::null()).spawn().unwrap();
+        let pid = Pid::from_raw(child.id().cast_signed());
+        ptrace::seize(pid, ptrace::Options::empty()).unwrap();
+        Self { child, pid, maps: Maps::default() }
+    }
+
+    /// Stops a running child where it is, calls `look`, and lets it run on. `None` once it has ended.
+    pub fn interrupt<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        ptrace::interrupt(self.pid).ok()?;
+        let signal = match waitpid(self.pid, None).ok()? {
+            WaitStatus::PtraceEvent(..) => None,
+            WaitStatus::Stopped(_, signal) => Some(signal),
+            _ => return None,
+        };
+        let seen = look(self);
+        ptrace::cont(self.pid, signal).ok()?;
+        Some(seen)
+    }
+
     /// Traces another thread of the same process instead.
     pub fn switch_to_other_thread(&mut self) {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid)).unwrap();
@@ -156,17 +177,18 @@ pub enum Stopped {
 #[derive(Default)]
 pub struct Maps {
     images: HashMap<String, Arc<Loaded>>,
-    mappings: Vec<Mapping>,
+    pub mappings: Vec<Mapping>,
     generation: u64,
     text: String,
 }
 
-struct Mapping {
-    start: u64,
-    end: u64,
-    relative_start: u64,
-    image: Option<Arc<Loaded>>,
-    path: String,
+/// One executable mapping.
+pub struct Mapping {
+    pub start: u64,
+    pub end: u64,
+    pub relative_start: u64,
+    pub image: Option<Arc<Loaded>>,
+    pub path: String,
 }
 
 /// A file's image and its executable segments.
@@ -174,11 +196,13 @@ pub struct Loaded {
     pub image: UnwindImage,
     /// File offset, size, address.
     segments: Vec<(u64, u64, u64)>,
+    /// The whole file.
+    pub bytes: Vec<u8>,
 }
 
 impl Loaded {
-    pub fn parse(bytes: &[u8]) -> Self {
-        let file = object::File::parse(bytes).unwrap();
+    pub fn parse(bytes: Vec<u8>) -> Self {
+        let file = object::File::parse(&*bytes).unwrap();
         let executable = |flags| matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & 1 != 0);
         let segments = file.segments().filter(|segment| executable(segment.flags()));
         let segments = segments.map(|segment| {
@@ -187,7 +211,7 @@ impl Loaded {
         });
         let (segments, image) = (segments.collect(), UnwindImage::new(sections_of(&file)));
         image.index();
-        Self { image, segments }
+        Self { image, segments, bytes }
     }
 
     fn relative_start(&self, offset: u64) -> u64 {
@@ -256,7 +280,7 @@ impl Maps {
         if bytes.is_empty() {
             return None;
         }
-        let loaded = Arc::new(Loaded::parse(&bytes));
+        let loaded = Arc::new(Loaded::parse(bytes));
         self.images.insert(name.into(), Arc::clone(&loaded));
         Some(loaded)
     }
