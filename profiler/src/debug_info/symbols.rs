@@ -201,7 +201,7 @@ fn is_folded(group: &[(&Symbol, &str)]) -> bool {
     let is_other = |name: &&str| word.is_some_and(|word| !name.contains(word));
     let first = mangled.first().map(|name| demangle(name));
     mangled.iter().skip(1).any(|name| first.as_ref() != Some(&demangle(name)))
-        || plain.iter().any(|name| is_other(name))
+        || plain.iter().any(is_other)
         || (!mangled.is_empty() && !plain.is_empty())
 }
 

@@ -8,8 +8,10 @@ use sha2::{Digest, Sha256};
 use super::bytes::read_up_to;
 use super::{Image, Segment};
 
-/// Bytes of executable segments that are hashed at most; longer ones are told apart by their lengths too.
-const HASHED_BYTES_MAX: u64 = 256 << 20;
+/// Bytes of one segment that are hashed at most: of a longer one, pages spread evenly. A module's identity is wanted
+/// when its first sample arrives, and hashing 500 MB then would take a second.
+const HASHED_BYTES_MAX: u64 = 4 << 20;
+const PAGE_BYTES: u64 = 4_096;
 
 /// A proof of identity and what kind it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,39 +45,37 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// SHA-256 over every executable segment: address, lengths and bytes. `None` when a segment cannot be read whole
-/// or none is there.
+/// SHA-256 over every executable segment: address, lengths and pages. `None` when a segment cannot be read whole or
+/// none is there.
 ///
 /// The file header, if in such a segment, counts without the fields that `strip` changes.
 fn segment_hash(image: &Image) -> Option<String> {
     let mut hash = Sha256::new();
-    let mut budget = HASHED_BYTES_MAX;
     let mut any = false;
     for segment in image.loaded_segments().filter(|segment| segment.executable) {
         for number in [segment.svma, segment.file_bytes, segment.memory_bytes] {
             hash.update(number.to_le_bytes());
         }
-        hash_bytes(image, segment, &mut budget, &mut hash)?;
+        hash_pages(image, segment, &mut hash)?;
         any = true;
     }
     any.then(|| hex(&hash.finalize()))
 }
 
-fn hash_bytes(image: &Image, segment: &Segment, budget: &mut u64, hash: &mut Sha256) -> Option<()> {
-    let wanted = segment.file_bytes.min(*budget);
-    *budget -= wanted;
-    let mut chunk = vec![0; 1 << 16];
-    let mut done = 0;
-    while done < wanted {
-        let offset = segment.file_offset.checked_add(done)?;
-        let size = usize::try_from(wanted - done).unwrap_or(usize::MAX).min(chunk.len());
-        let into = chunk.get_mut(..size)?;
+fn hash_pages(image: &Image, segment: &Segment, hash: &mut Sha256) -> Option<()> {
+    let step = PAGE_BYTES.checked_mul(segment.file_bytes.div_ceil(HASHED_BYTES_MAX).max(1))?;
+    let mut page = [0; PAGE_BYTES as usize];
+    let mut at = 0;
+    while at < segment.file_bytes {
+        let size = (segment.file_bytes - at).min(PAGE_BYTES) as usize;
+        let into = page.get_mut(..size)?;
+        let offset = segment.file_offset.checked_add(at)?;
         if read_up_to(&**image.file(), "segment", offset, into).ok()? < size {
             return None;
         }
         clear_strippable(offset, into);
         hash.update(into);
-        done += size as u64;
+        at = at.checked_add(step)?;
     }
     Some(())
 }

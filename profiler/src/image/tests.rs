@@ -3,11 +3,13 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use microscope_capture::IdentityKind;
 use proptest::prelude::*;
 
 use super::*;
+use crate::files::ReadAt;
 
 /// One loaded segment to lay out in a crafted file.
 #[derive(Clone, Copy)]
@@ -190,6 +192,37 @@ fn identity_prefers_the_gnu_build_id_then_gos_then_a_hash_of_the_code() {
     let hash = identity(note(b"GNU\0", 1, b"none"));
     assert_eq!((hash.kind, hash.text.len()), (IdentityKind::SegmentHash, 64));
     assert_eq!(hash, identity(Vec::new()), "sections and their header fields do not count");
+}
+
+#[test]
+fn the_hash_of_a_long_segment_reads_a_bounded_part_of_it_and_knows_its_length() {
+    let identity = |file_bytes| {
+        let loads = [Load { executable: true, file_offset: 0, file_bytes, svma: 0 }];
+        let mut file = craft(&loads, &[]);
+        file.resize(64 << 20, 0x90);
+        let counted = Arc::new(Counted { bytes: file, read: AtomicUsize::new(0) });
+        let identity = Image::parse(counted.clone()).unwrap().identity();
+        assert!(counted.read.load(Ordering::Relaxed) < 5 << 20);
+        identity
+    };
+    assert_eq!(identity(64 << 20), identity(64 << 20));
+    assert_ne!(identity(64 << 20), identity((64 << 20) - 1));
+}
+
+/// Bytes that count how many of them are read.
+struct Counted {
+    bytes: Vec<u8>,
+    read: AtomicUsize,
+}
+
+impl ReadAt for Counted {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+    fn read_at(&self, offset: u64, into: &mut [u8]) -> std::io::Result<usize> {
+        self.read.fetch_add(into.len(), Ordering::Relaxed);
+        self.bytes.read_at(offset, into)
+    }
 }
 
 #[test]

@@ -5,8 +5,10 @@ use microscope_capture::{CodeRole, FunctionFlags};
 use std::path::Path;
 use std::process::Command;
 
-use super::fixtures::{Program, build, run};
-use crate::debug_info::{NameSource, NamedAddress};
+use super::fixtures::{Program, build, host, run};
+use crate::debug_info::{ModuleDebug, NameSource, NamedAddress};
+use crate::files::{Files, OsFiles, Place};
+use crate::image::Image;
 
 /// The levels from the one named `from` outward, at the first address in `function` that has it on a line.
 fn chain_at(program: &Program, function: &str, from: &str) -> Vec<(String, u32)> {
@@ -147,6 +149,18 @@ fn assembly_without_sizes_is_named_up_to_the_next_symbol() {
     let name = |address| debug.name(address, false).levels.first().map(|l| l.function.name.to_string());
     assert_eq!(name(start + 3).as_deref(), Some("unsized_code"));
     assert_eq!(name(start + 4).as_deref(), Some("main"));
+}
+
+#[test]
+fn the_vdso_names_its_functions_as_programs_call_them() {
+    let file = OsFiles.open(&Place::Vdso).unwrap();
+    let image = Image::parse(file.handle).unwrap();
+    let debug = ModuleDebug::new(image.clone(), Path::new("[vdso]"), host());
+    let text = image.sections().iter().find(|section| &*section.name == ".text").unwrap();
+    let addresses = (text.svma..text.svma + text.size).step_by(16);
+    let names: Vec<_> =
+        addresses.flat_map(|a| debug.name(a, false).levels).map(|l| l.function.name.clone()).collect();
+    assert!(names.iter().any(|name| &**name == "clock_gettime"), "{names:?}");
 }
 
 #[test]
