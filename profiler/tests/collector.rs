@@ -4,6 +4,8 @@
 
 mod recording;
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -328,50 +330,93 @@ fn rings_too_small_for_the_load_lose_and_count_every_lost_record() {
     assert!(recording.report.copied_bytes > 0);
 }
 
+/// This program with one of its tests, to be run under other conditions than ours. What it says and whether it
+/// passed.
+fn own_test(program: &Path, under: &[&str], test: &str) -> (String, bool) {
+    let mut words = under.to_vec();
+    let program = program.to_str().unwrap();
+    words.extend([program, "--exact", "--nocapture", test]);
+    let output = Command::new(words[0]).args(&words[1..]).current_dir("/").output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    (text, output.status.success())
+}
+
+/// A copy of this program that anybody may run.
+fn public_copy(folder: &Path) -> PathBuf {
+    let program = folder.join("collector-tests");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for path in [folder, &program] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    program
+}
+
+const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+
 #[test]
 fn an_unprivileged_user_records_their_own_program() {
-    // The test program starts itself again as nobody, for the test that comes next.
     if !nix::unistd::geteuid().is_root() {
         return eprintln!("skipped: only root can become nobody");
     }
+    recording::target();
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("collector-tests");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    for path in [folder.path(), &program] {
-        use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    for memlock_kib in ["8192", "64"] {
-        let output = Command::new("setpriv")
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups", "prlimit"])
-            .arg(format!("--memlock={}", memlock_kib.parse::<u64>().unwrap() << 10))
-            .arg(&program)
-            .args(["--exact", "--nocapture", "records_as_whoever_runs_this"])
-            .current_dir("/")
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    let program = public_copy(folder.path());
+    for memlock in ["--memlock=8388608", "--memlock=65536"] {
+        let under = [&AS_NOBODY[..], &["prlimit", memlock]].concat();
+        let (text, passed) = own_test(&program, &under, "records_as_whoever_runs_this");
         eprintln!("{text}");
-        assert!(output.status.success(), "{text}");
-        assert!(text.contains("1 passed") && text.contains("recorded as user 65534"), "{text}");
+        assert!(passed && text.contains("recorded as user 65534"), "{text}");
+    }
+}
+
+#[test]
+fn more_threads_than_descriptors_are_recorded_system_wide_or_refused_with_the_number() {
+    if !nix::unistd::geteuid().is_root() {
+        return eprintln!("skipped: only root can become nobody");
+    }
+    recording::target();
+    let folder = tempfile::tempdir().unwrap();
+    let program = public_copy(folder.path());
+    let (privileged, passed) = own_test(&program, &["prlimit", "--nofile=300"], "attaches_to_a_crowd");
+    assert!(passed, "{privileged}");
+    let under = [&AS_NOBODY[..], &["prlimit", "--nofile=300"]].concat();
+    let (unprivileged, passed) = own_test(&program, &under, "attaches_to_a_crowd");
+    assert!(passed, "{unprivileged}");
+    assert!(privileged.contains("attached SystemWide") || privileged.contains("skipped"), "{privileged}");
+    assert!(unprivileged.contains("refused: profiling 101 threads needs 472 descriptors"), "{unprivileged}");
+}
+
+#[test]
+fn attaches_to_a_crowd() {
+    let target = running("crowd", 100);
+    let armed = attach(&[target.id()], &options());
+    let recorded = armed.map(|armed| Recording::start(armed).finish_after(Duration::from_millis(500)));
+    let pid = target.id();
+    end(target);
+    match recorded {
+        Err(error @ StartError::Descriptors { .. }) => eprintln!("refused: {error}"),
+        Err(error) => skipped(&error),
+        Ok(recording) => {
+            let expected = recording.expected_samples();
+            let found = recording.samples().iter().filter(|sample| sample.pid == pid).count() as f64;
+            assert!(found > expected * 0.8 && found < expected * 1.2, "{found} of {expected}");
+            eprintln!("attached {:?}", recording.plan.topology);
+        }
     }
 }
 
 #[test]
 fn a_filter_of_system_calls_is_told_apart_from_a_missing_right() {
     const PERF_EVENT_OPEN: &str = "298";
+    let refuse = recording::compiled("refuse.c");
     for (errno, said) in [
         (Errno::EPERM, "skipped: perf events are blocked here (perf_event_open: EPERM)"),
         (Errno::EACCES, "skipped: this user may not use perf events"),
         (Errno::ENOSYS, "skipped: perf events do not exist here (perf_event_open: ENOSYS)"),
     ] {
-        let output = Command::new(recording::compiled("refuse.c"))
-            .args([&(errno as i32).to_string(), PERF_EVENT_OPEN])
-            .arg(std::env::current_exe().unwrap())
-            .args(["--exact", "--nocapture", "records_as_whoever_runs_this"])
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        let number = (errno as i32).to_string();
+        let under = [refuse.to_str().unwrap(), &number, PERF_EVENT_OPEN];
+        let (text, _) = own_test(&std::env::current_exe().unwrap(), &under, "records_as_whoever_runs_this");
         assert!(text.contains(said), "{errno}: {text}");
     }
 }

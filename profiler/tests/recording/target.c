@@ -3,6 +3,7 @@
 //   busy     the only thread computes
 //   threads  three more threads compute, too
 //   fork     a child computes as well, and is waited for
+//   crowd    the only busy thread computes among a hundred that sleep
 //   births   threads are started one after another, each computing for a hundredth of a second
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -28,6 +29,17 @@ static void *thread_main(void *hundredths) {
     return NULL;
 }
 
+static void *sleeper(void *unused) {
+    pause();
+    return unused;
+}
+
+static void crowd(void) {
+    pthread_t thread;
+    for (int i = 0; i < 100; i++)
+        if (pthread_create(&thread, NULL, sleeper, NULL)) abort();
+}
+
 static pthread_t start(long hundredths) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, thread_main, (void *)hundredths)) abort();
@@ -42,6 +54,9 @@ int main(int argc, char **argv) {
         for (int i = 0; i < 3; i++) threads[i] = start(hundredths);
         compute(hundredths);
         for (int i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+    } else if (!strcmp(argv[1], "crowd")) {
+        crowd();
+        compute(hundredths);
     } else if (!strcmp(argv[1], "births")) {
         for (long i = 0; i < hundredths; i++) pthread_join(start(1), NULL);
     } else {
