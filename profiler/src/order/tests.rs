@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::collector::{Batch, RingKind};
+use crate::records::ProblemKind;
 use crate::records::text::{OUTPUT, SAMPLER, SIDE_BAND, bytes_of, time_of};
 
 /// A ring of samples.

@@ -3,9 +3,9 @@
 use microscope_capture::{Builder, ModuleKind, ProcessId};
 
 use super::Tracker;
+use super::entry::Entry;
+use super::lives::set;
 use super::locate::Mapped;
-use super::space::Entry;
-use super::tasks::set;
 use crate::image::MappedRange;
 use crate::records::NewMapping;
 

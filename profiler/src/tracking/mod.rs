@@ -8,7 +8,9 @@
 //! outlives its path; mappings and threads of processes that already ran are read from `/proc`. Such a reading
 //! takes effect when the records reach the time it was made at, never earlier.
 
+mod entry;
 mod limits;
+mod lives;
 mod locate;
 mod mappings;
 mod module;

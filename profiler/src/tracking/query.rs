@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use microscope_capture::{Builder, MappingId, ProcessId};
 
+use super::lives::no_name;
 use super::process::{ProgramImage, ThreadRef};
-use super::tasks::no_name;
 use super::{LoadedModule, Scope, Tracker};
 use crate::records::Stamp;
 

@@ -2,7 +2,7 @@
 
 use microscope_capture::{Builder, Mapping, MappingId, ProcessId};
 
-use super::space::Entry;
+use super::entry::Entry;
 
 /// The mappings table, for one process.
 pub(super) struct MappingRows<'a> {

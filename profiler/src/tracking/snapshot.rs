@@ -2,8 +2,8 @@
 
 use microscope_capture::{Builder, ProcessId};
 
+use super::lives::set;
 use super::locate::Mapped;
-use super::tasks::set;
 use super::{READ_AGAIN_NS, Tracker};
 use crate::files::{Answer, FileProblem, Files, MapsLine, Text, maps_lines};
 use crate::records::Evidence;
@@ -81,7 +81,7 @@ impl Tracker {
         let process = match self.running(pid) {
             Some(process) => process,
             None if self.is_in_scope(pid) => {
-                match self.begin_process(pid, time_ns, super::tasks::Beginning::default(), rows) {
+                match self.begin_process(pid, time_ns, super::lives::Beginning::default(), rows) {
                     Some(process) => process,
                     None => return,
                 }
