@@ -30,6 +30,9 @@ pub enum QueryError {
         /// Its end.
         to_ns: u64,
     },
+    /// A time range was asked of running totals.
+    #[error("running totals keep no times; ask from a stop on, or ask the capture")]
+    NoTimes,
     /// No function has the name.
     #[error("no function of the capture is named {0:?}")]
     UnknownFunction(String),

@@ -2,7 +2,8 @@
 //!
 //! A [`Query`] says what to look at (filter, measure) and how finely (granularity). Each function of
 //! [`views`] answers it with a result type that serializes as the documented JSON; [`overlay::overlay`] gives the
-//! columns an editor draws; [`export`] writes other profilers' formats.
+//! columns an editor draws; [`Accumulator`] answers while a recording runs; [`export`] writes other profilers'
+//! formats.
 //!
 //! ```
 //! use microscope_analysis::{Query, views};
@@ -17,6 +18,7 @@
 //! Not for: reading files (`microscope-capture`), turning numbers into text (`presentation` of the adapter).
 #![forbid(unsafe_code)]
 
+mod accumulate;
 mod ask;
 mod error;
 pub mod export;
@@ -29,6 +31,7 @@ mod select;
 pub mod views;
 mod weights;
 
+pub use accumulate::{Accumulator, Costs, Since};
 pub use error::QueryError;
 pub use keys::{Key, KeyKind};
 pub use query::{Filter, Granularity, Look, MeasureChoice, Query, Who};

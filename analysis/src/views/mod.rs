@@ -20,7 +20,8 @@ pub use threads::{ThreadRow, Threads, threads};
 pub use timeline::{Lane, Timeline, timeline};
 pub use tree::{Hidden, Tree, TreeOptions, TreeOrder, TreeRow, tree};
 
-pub(crate) use flat::KeyCosts;
+pub(crate) use flat::{KeyCosts, of as flat_of};
+pub(crate) use lines::of as lines_of;
 pub(crate) use losses::lost_samples;
 pub(crate) use summary::cpu_time;
 pub(crate) use threads::of as threads_of;

@@ -3,6 +3,7 @@
 
 mod exports;
 mod flat;
+mod fold;
 mod lines;
 mod properties;
 mod sketch;

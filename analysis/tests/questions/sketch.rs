@@ -5,11 +5,11 @@
 //! `"text"` is a frame that a text names. No frames at all is a sample without a stack.
 
 use microscope_capture::{
-    Builder, Capture, CodeRole, CpuMode, EndReason, Fact, File, Frame, FrameId, FrameKind, Function,
-    FunctionFlags, HashKind, IdentityKind, Measure, MeasureId, MeasureSource, Module, ModuleId, ModuleKind,
-    Process, ProcessId, Sample, StackId, StringId, Thread, ThreadId, Unit,
+    Builder, Capture, CodeRole, CpuMode, EndReason, Fact, Facts, File, Frame, FrameId, FrameKind, Function,
+    FunctionFlags, HashKind, IdentityKind, Mark, MarkKind, Measure, MeasureId, MeasureSource, Module,
+    ModuleId, ModuleKind, Process, ProcessId, Sample, StackId, StringId, Thread, ThreadId, Unit,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The capture that `text` draws.
 pub(crate) fn sketch(text: &str) -> Capture {
@@ -25,11 +25,42 @@ pub(crate) struct Sketch {
     measure: MeasureId,
     threads: FxHashMap<u32, ThreadId>,
     next_ns: u64,
+    /// Frames whose names were drawn.
+    named: FxHashSet<FrameId>,
 }
 
 impl Sketch {
     pub(crate) fn new() -> Self {
-        let mut builder = Builder::new();
+        Self::of(Builder::new())
+    }
+
+    /// The next epoch: what was drawn so far was taken, and ids begin anew.
+    pub(crate) fn begin_epoch(mut self) -> Self {
+        self.builder.begin_epoch();
+        Self { next_ns: self.next_ns, ..Self::of(self.builder) }
+    }
+
+    /// A debugger stops the process, or everything.
+    pub(crate) fn stop(&mut self, time_ns: u64, everything: bool) {
+        let process = (!everything).then_some(self.process);
+        let (label, place) = (StringId::new(0), StringId::new(0));
+        let kind = MarkKind::Stopped;
+        self.builder.tables.marks.push(Mark { time_ns, kind, process, thread: None, label, place });
+    }
+
+    /// Takes the names that were drawn and not told yet.
+    pub(crate) fn take_names(&mut self) -> Facts {
+        std::mem::take(&mut self.builder.tables.facts)
+    }
+
+    /// Tells names.
+    pub(crate) fn name(&mut self, facts: Facts) {
+        facts.iter().for_each(|(_, fact)| {
+            self.builder.tables.facts.push(fact);
+        });
+    }
+
+    fn of(mut builder: Builder) -> Self {
         let (name, executable) = (builder.string("app"), builder.string("/bin/app"));
         let process = builder.tables.processes.push(Process {
             pid: 1,
@@ -45,7 +76,8 @@ impl Sketch {
         let source = MeasureSource::CpuSamples;
         let measure =
             builder.tables.measures.push(Measure { name, source, unit: Unit::Nanoseconds, period: Some(10) });
-        Self { builder, process, measure, threads: FxHashMap::default(), next_ns: 0 }
+        let (threads, named) = (FxHashMap::default(), FxHashSet::default());
+        Self { builder, process, measure, threads, next_ns: 0, named }
     }
 
     /// Draws one line.
@@ -116,7 +148,7 @@ impl Sketch {
         let address = address(levels) + u64::from(is_caller);
         let id = self.module(module);
         let frame = self.builder.frame(Frame { kind, role, module: Some(id), address });
-        if !levels.starts_with('?') && !self.builder.tables.facts.frame.contains(&frame) {
+        if !levels.starts_with('?') && self.named.insert(frame) {
             self.facts(frame, id, levels);
         }
         frame
