@@ -36,10 +36,14 @@ impl<T: Column> Cells for Vec<T> {
     }
 
     fn largest(&self) -> Option<u64> {
-        self.iter().map(|cell| cell.to_bits()).max()
+        // A fold over plain integers, which the compiler does many at a time.
+        (!self.is_empty()).then(|| self.iter().fold(0, |largest, cell| largest.max(cell.to_bits())))
     }
 
     fn unstorable(&self) -> Option<usize> {
+        if !T::OPTIONAL || self.largest() != Some(u64::MAX) {
+            return None;
+        }
         self.iter().position(|cell| !cell.is_storable())
     }
 

@@ -130,6 +130,15 @@ pub enum DecodeError {
     /// An exception beyond its block, or too large for a cell.
     #[error("an exception does not fit its block")]
     BadException,
+    /// Code lengths that make no code.
+    #[error("the code lengths make no code")]
+    BadCode,
+    /// A rank that no cell has.
+    #[error("a rank has no cell")]
+    BadRank,
+    /// A column whose groups are not there, too many, or foretold by it themselves.
+    #[error("the column of its groups cannot be used")]
+    BadGroup,
     /// Run lengths that do not add up to the rows.
     #[error("the runs do not add up to the rows")]
     BadRuns,

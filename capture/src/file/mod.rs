@@ -17,11 +17,13 @@ use std::path::Path;
 
 pub use error::{DecodeError, OpenError};
 
+use crate::cells::Cells;
 use crate::model::for_each_table;
-use crate::table::Table;
+use crate::table::{ColumnInfo, Table};
 use crate::validate::ROWS_MAX;
 use crate::{Capture, Strings, TableKind, Tables};
 pub(crate) use bytes::Reader;
+use codec::{Encoded, Foretells, Relation};
 use directory::Entry;
 
 /// The longest file that is read.
@@ -116,13 +118,31 @@ fn encode_strings(strings: &Strings) -> Vec<u8> {
 
 fn encode_table<T: Table>(table: &T) -> Vec<u8> {
     let mut out = Vec::new();
-    let mut cells = vec![0; table.len()];
-    for column in table.columns() {
-        column.copy(0, &mut cells);
-        codec::encode(&cells, &mut out);
+    let columns: Vec<Vec<u64>> = table.columns().into_iter().map(cells_of).collect();
+    for (cells, info) in columns.iter().zip(T::COLUMNS) {
+        let others = columns.iter().zip(T::COLUMNS).enumerate();
+        let foretelling: Vec<Foretells<'_>> = others
+            .filter_map(|(at, (cells, other))| Some((at, cells.as_slice(), relation(info, other)?)))
+            .collect();
+        codec::encode(cells, &foretelling, &mut out);
     }
     pad(&mut out, table.len());
     out
+}
+
+/// What one column of a table may say of another. A matter of size only: the file names the columns.
+fn relation(of: &ColumnInfo, other: &ColumnInfo) -> Option<Relation> {
+    match (of.name, other.name) {
+        ("time_ns", "cpu" | "thread") | ("thread", "cpu") | ("file", "function") => Some(Relation::Groups),
+        ("frame", "parent") => Some(Relation::Parents),
+        _ => None,
+    }
+}
+
+fn cells_of(column: &dyn Cells) -> Vec<u64> {
+    let mut cells = vec![0; column.count()];
+    column.copy(0, &mut cells);
+    cells
 }
 
 /// Appends zeros until the rows are no more than the bytes allow.
@@ -164,16 +184,50 @@ fn decode_strings(entry: &Entry<'_>, tables: &mut Tables) -> Result<(), OpenErro
 fn decode_table<T: Table>(entry: &Entry<'_>, table: &mut T) -> Result<(), OpenError> {
     let rows = checked_rows(entry, T::KIND, T::COLUMNS.len())?;
     let mut reader = Reader::new(entry.bytes);
-    for (mut column, info) in table.columns_mut().into_iter().zip(T::COLUMNS) {
-        column.reserve(rows);
-        let bad = |source| OpenError::BadColumn { table: T::KIND, column: info.name, source };
-        codec::decode(&mut reader, rows, &mut column).map_err(bad)?;
+    let bad = |at: usize| {
+        let column = T::COLUMNS.get(at).map_or("padding", |info| info.name);
+        move |source| OpenError::BadColumn { table: T::KIND, column, source }
+    };
+    let encoded = (0..T::COLUMNS.len()).map(|at| Encoded::take(&mut reader).map_err(bad(at)));
+    let encoded: Vec<Encoded<'_>> = encoded.collect::<Result<_, _>>()?;
+    check_padding(&reader).map_err(bad(usize::MAX))?;
+    let mut columns = table.columns_mut();
+    for at in decoding_order(&encoded) {
+        decode_column(&encoded, at, rows, &mut columns).map_err(bad(at))?;
     }
-    check_padding(&reader).map_err(|source| OpenError::BadColumn {
-        table: T::KIND,
-        column: "padding",
-        source,
-    })
+    Ok(())
+}
+
+/// Columns in an order in which those that foretell others come before them. Columns that foretell each
+/// other come last, where decoding refuses them.
+fn decoding_order(encoded: &[Encoded<'_>]) -> Vec<usize> {
+    let mut order: Vec<usize> = Vec::with_capacity(encoded.len());
+    loop {
+        let ready = |at: &usize| {
+            !order.contains(at) && encoded[*at].foretold_by().is_none_or(|other| order.contains(&other))
+        };
+        match (0..encoded.len()).find(ready) {
+            Some(at) => order.push(at),
+            None => break,
+        }
+    }
+    let left: Vec<usize> = (0..encoded.len()).filter(|at| !order.contains(at)).collect();
+    order.into_iter().chain(left).collect()
+}
+
+fn decode_column(
+    encoded: &[Encoded<'_>],
+    at: usize,
+    rows: usize,
+    columns: &mut [&mut dyn Cells],
+) -> Result<(), DecodeError> {
+    let Some(other) = encoded[at].foretold_by() else {
+        columns[at].reserve(rows);
+        return encoded[at].decode(rows, None, &mut columns[at]);
+    };
+    let [column, other] = columns.get_disjoint_mut([at, other]).map_err(|_| DecodeError::BadGroup)?;
+    column.reserve(rows);
+    encoded[at].decode(rows, Some(&**other), column)
 }
 
 /// The rows of an entry, once its version, columns and bytes allow them.

@@ -20,7 +20,7 @@ pub(super) fn encode(strings: &Strings) -> Vec<u8> {
     let lengths: Vec<u64> = strings.iter().map(|text| text.len() as u64).collect();
     let deflated = deflate(strings.text().as_bytes());
     let mut out = Vec::new();
-    codec::encode(&lengths, &mut out);
+    codec::encode(&lengths, &[], &mut out);
     put_varint(&mut out, strings.text_bytes() as u64);
     put_varint(&mut out, deflated.len() as u64);
     out.extend(deflated);

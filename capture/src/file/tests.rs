@@ -71,7 +71,7 @@ proptest! {
     #[test]
     fn cells_are_read_back(cells in cells()) {
         let mut bytes = Vec::new();
-        codec::encode(&cells, &mut bytes);
+        codec::encode(&cells, &[], &mut bytes);
         let mut read: Vec<u64> = Vec::new();
         let mut reader = Reader::new(&bytes);
         codec::decode(&mut reader, cells.len(), &mut read).unwrap();
@@ -300,7 +300,7 @@ fn a_column_longer_than_its_table_is_refused() {
 #[test]
 fn a_cell_no_value_has_is_refused() {
     let mut cells: Vec<u8> = Vec::new();
-    codec::encode(&[1 << 32], &mut cells);
+    codec::encode(&[1 << 32], &[], &mut cells);
     let mut column: Vec<u32> = Vec::new();
     let mut sink: &mut dyn crate::cells::Cells = &mut column;
     let error = codec::decode(&mut Reader::new(&cells), 1, &mut sink).unwrap_err().to_string();

@@ -81,7 +81,7 @@ fn encode(increment: &Increment) -> Vec<u8> {
     put_tables(&changed, &mut out);
     for numbers in numbers {
         let cells: Vec<u64> = numbers.iter().map(|number| u64::from(*number)).collect();
-        codec::encode(&cells, &mut out);
+        codec::encode(&cells, &[], &mut out);
     }
     out
 }

@@ -90,7 +90,7 @@ impl Making {
         let function = self.builder.function(row);
         for site in 0..SITES {
             let kind = if site == 0 { FrameKind::Native } else { FrameKind::NativeCaller };
-            let address = start + 0x17 + self.rng.below(0x300);
+            let address = start + u64::from(site) * 0xd0 + self.rng.below(0xd0);
             let row = Frame { kind, role: CodeRole::Plain, module: Some(module), address };
             let frame = self.builder.frame(row);
             let line = 11 + number % 900 + site * 7;
@@ -109,8 +109,9 @@ impl Making {
             let shared = path.len().min(depth).saturating_sub(1 + self.rng.below(3) as usize);
             path.truncate(shared);
             while path.len() < depth {
-                let frame = self.frame(path.len() + 1 < depth);
-                path.push(self.builder.stack(path.last().copied(), frame));
+                let caller = path.last().copied();
+                let frame = self.frame(caller, path.len() + 1 < depth);
+                path.push(self.builder.stack(caller, frame));
             }
             if self.builder.tables.stacks.len() > before {
                 stacks.extend(path.last());
@@ -119,10 +120,13 @@ impl Making {
         stacks
     }
 
-    fn frame(&mut self, calls: bool) -> FrameId {
-        let skewed = self.rng.below(1 + self.rng.clone().below(u64::from(self.shape.functions)));
+    /// A frame called from another: a call site calls one function mostly, and a few others.
+    fn frame(&mut self, caller: Option<StackId>, calls: bool) -> FrameId {
+        let caller = caller.map_or(0, |caller| self.builder.tables.stacks.row(caller).frame.get() + 1);
+        let target = if self.rng.one_in(4) { 1 + self.rng.below(3) } else { 0 };
+        let function = Rng::new(u64::from(caller) * 4 + target).below(u64::from(self.shape.functions));
         let site = if calls { 1 + self.rng.below(u64::from(SITES) - 1) } else { 0 };
-        self.frames[(skewed * u64::from(SITES) + site) as usize]
+        self.frames[(function * u64::from(SITES) + site) as usize]
     }
 
     fn samples(&mut self, stacks: &[StackId]) {
@@ -150,9 +154,10 @@ impl Making {
     fn stack(&mut self, number: usize, stacks: &[StackId]) -> StackId {
         let rank = match number.checked_mul(stacks.len()).map(|at| at / self.shape.samples) {
             Some(each) if self.rng.one_in((self.shape.samples / stacks.len()).max(1) as u64) => each,
+            // Evenly spread logarithms: rank r comes about once in r times.
             _ => {
-                let within = 1 + self.rng.below(stacks.len() as u64);
-                self.rng.below(1 + self.rng.clone().below(within)) as usize
+                let bits = self.rng.below(1 << 20) as f64 / f64::from(1 << 20);
+                (stacks.len() as f64).powf(bits) as usize - 1
             }
         };
         stacks[rank.min(stacks.len() - 1)]

@@ -18,6 +18,10 @@ pub(super) fn samples_ascend(tables: &Tables) -> Result<(), Invalid> {
 
 /// The weights of all samples together fit 64 bits, so no sum over some of them overflows.
 pub(super) fn weights_fit(tables: &Tables) -> Result<(), Invalid> {
+    let largest = tables.samples.weight.iter().copied().fold(0, u64::max);
+    if largest.checked_mul(tables.samples.len() as u64).is_some() {
+        return Ok(());
+    }
     let sum: u128 = tables.samples.weight.iter().map(|weight| u128::from(*weight)).sum();
     if u64::try_from(sum).is_ok() {
         return Ok(());

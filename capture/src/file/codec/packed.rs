@@ -9,6 +9,7 @@
 
 use super::super::DecodeError;
 use super::super::bytes::{Reader, put_varint, varint_bytes};
+use super::bits::BitWriter;
 
 /// Cells of a whole block.
 pub(crate) const BLOCK: usize = 128;
@@ -24,37 +25,58 @@ pub(super) fn encode(cells: &[u64]) -> Vec<u8> {
     out
 }
 
+/// The bytes that [`encode`] takes.
+pub(super) fn size(cells: &[u64]) -> usize {
+    let block = |block: &[u64]| {
+        let (base, _, bytes) = best_width(block);
+        varint_bytes(base) + 2 + bytes
+    };
+    cells.chunks(BLOCK).map(block).sum()
+}
+
 fn encode_block(cells: &[u64], out: &mut Vec<u8>) {
-    let base = cells.iter().copied().min().unwrap_or(0);
-    let width = best_width(cells, base);
-    let high = |cell: &u64| if width == 64 { 0 } else { (cell - base) >> width };
+    let (base, width, _) = best_width(cells);
+    let high = |cell: &u64| (cell - base).checked_shr(width).unwrap_or(0);
     let exceptions: Vec<(usize, u64)> =
         cells.iter().map(high).enumerate().filter(|(_, high)| *high > 0).collect();
     put_varint(out, base);
     out.push(width as u8);
     out.push(exceptions.len() as u8);
-    pack(cells.iter().map(|cell| (cell - base) & mask(width)), width, out);
+    let mut packed = BitWriter::default();
+    for cell in cells {
+        packed.put((cell - base) & mask(width), width);
+    }
+    out.extend(packed.finish());
     out.extend(exceptions.iter().map(|(position, _)| *position as u8));
     for (_, high) in exceptions {
         put_varint(out, high);
     }
 }
 
-/// The width with which a block takes fewest bytes.
-fn best_width(cells: &[u64], base: u64) -> u32 {
+/// The base of a block, the width with which it takes fewest bytes, and those bytes without the head.
+fn best_width(cells: &[u64]) -> (u64, u32, usize) {
+    let base = cells.iter().copied().fold(u64::MAX, u64::min);
     let mut counts = [0_usize; 65];
     for cell in cells {
         counts[bits(cell - base) as usize] += 1;
     }
     let widest = counts.iter().rposition(|count| *count > 0).unwrap_or(0) as u32;
-    let bytes = |width: u32| {
+    let mut best = (base, widest, (cells.len() * widest as usize).div_ceil(8));
+    let mut wider = 0;
+    for width in (0..widest).rev() {
+        // One byte of position and at least one above the width, for every cell that is wider.
+        wider += counts[width as usize + 1];
         let packed = (cells.len() * width as usize).div_ceil(8);
-        let exceptions = (width + 1..=widest)
-            .map(|bits| counts[bits as usize] * (1 + varint_bytes(1 << (bits - width - 1))))
-            .sum::<usize>();
-        packed + exceptions
-    };
-    (0..=widest).min_by_key(|width| bytes(*width)).unwrap_or(0)
+        if packed + 2 * wider > best.2 {
+            break;
+        }
+        let above = |bits: u32| counts[bits as usize] * (1 + varint_bytes(1 << (bits - width - 1)));
+        let bytes = packed + (width + 1..=widest).map(above).sum::<usize>();
+        if bytes <= best.2 {
+            best = (base, width, bytes);
+        }
+    }
+    best
 }
 
 const fn bits(value: u64) -> u32 {
@@ -63,22 +85,6 @@ const fn bits(value: u64) -> u32 {
 
 const fn mask(width: u32) -> u64 {
     if width == 64 { u64::MAX } else { (1 << width) - 1 }
-}
-
-fn pack(cells: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
-    let (mut word, mut filled) = (0_u128, 0);
-    for cell in cells {
-        word |= u128::from(cell) << filled;
-        filled += width;
-        while filled >= 8 {
-            out.push(word as u8);
-            word >>= 8;
-            filled -= 8;
-        }
-    }
-    if filled > 0 {
-        out.push(word as u8);
-    }
 }
 
 /// Reads `rows` cells, block by block.

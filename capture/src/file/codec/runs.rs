@@ -4,17 +4,23 @@ use super::super::DecodeError;
 use super::super::bytes::{Reader, put_varint};
 use super::{Sink, packed};
 
-pub(super) fn encode(cells: &[u64]) -> Vec<u8> {
-    let (mut values, mut lengths) = (Vec::new(), Vec::new());
-    for run in cells.chunk_by(|a, b| a == b) {
-        values.push(run[0]);
-        lengths.push(run.len() as u64 - 1);
+/// Runs are worth a try when they are this long in the mean.
+const LENGTH_MIN: usize = 4;
+
+/// Encodes cells, or `None` when their runs are short.
+pub(super) fn encode(cells: &[u64]) -> Option<Vec<u8>> {
+    let runs = || cells.chunk_by(|a, b| a == b);
+    let count = runs().count();
+    if count * LENGTH_MIN > cells.len() + LENGTH_MIN {
+        return None;
     }
+    let values: Vec<u64> = runs().map(|run| run[0]).collect();
+    let lengths: Vec<u64> = runs().map(|run| run.len() as u64 - 1).collect();
     let mut out = Vec::new();
-    put_varint(&mut out, values.len() as u64);
+    put_varint(&mut out, count as u64);
     out.extend(packed::encode(&values));
     out.extend(packed::encode(&lengths));
-    out
+    Some(out)
 }
 
 pub(super) fn decode(reader: &mut Reader<'_>, rows: usize, sink: &mut impl Sink) -> Result<(), DecodeError> {
