@@ -28,7 +28,8 @@ struct ThreadFacts {
 
 impl Tracker {
     /// A process that already runs belongs to the recording from now on: reads what it has mapped and its
-    /// threads. Call it again after its events were opened, so that what happened in between is seen too.
+    /// threads. Call it once its side band is recorded and before it is sampled: then no change is missed, and no
+    /// sample is older than the reading.
     pub fn attach(&mut self, pid: u32) -> Result<(), FileProblem> {
         let snapshot = read(pid, false, &*self.files);
         snapshot.maps.as_ref().map_err(|problem| *problem)?;
