@@ -12,6 +12,7 @@ pub mod fuzz;
 pub mod microscope;
 pub mod perf;
 pub mod program;
+pub mod replay;
 pub mod report;
 pub mod repository;
 pub mod requirement;

@@ -99,6 +99,11 @@ impl Default for Record {
 }
 
 impl Record {
+    /// A recording at the rate that its options or preset choose.
+    pub fn plain() -> Self {
+        Self { options: Vec::new(), ..Self::default() }
+    }
+
     /// Adds options of `microscope record`, separated by spaces.
     #[must_use]
     pub fn options(mut self, options: &str) -> Self {

@@ -1,37 +1,29 @@
 //! A recording of the simulated kernel: its deliveries through the real processor, to a capture.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
-use microscope_capture::{Capture, Spool};
+use anyhow::Result;
+use microscope_capture::Capture;
 use microscope_profiler::collector::{
-    ChosenEvent, CollectorReport, Delivery, EndCause, KernelCoverage, PeriodUnit, Plan, RingSizes, Topology,
+    ChosenEvent, CollectorReport, EndCause, KernelCoverage, PeriodUnit, Plan, RingSizes, Topology,
 };
 use microscope_profiler::files::{Answer, FileProblem, Files, OpenedFile, Place, Text};
 use microscope_profiler::options::{EventChoice, StackPolicy};
-use microscope_profiler::processor::{Processor, Setup, Targets};
+use microscope_profiler::rawlog::Start;
 
 use super::{Kernel, PERIOD_NS, layouts};
+use crate::replay::process;
 
 /// Records what a kernel does from the launch of a process on.
 pub fn record(kernel: &mut Kernel, launched: u32) -> Result<Capture> {
-    let directory = tempfile::tempdir()?;
-    let mut processor = Processor::new(Setup {
+    let start = Start {
+        start_ns: kernel.start_ns,
         plan: plan(kernel.cpus),
         layouts: layouts(kernel.cpus),
-        targets: Targets::Launched(launched),
-        start_ns: kernel.start_ns,
-        files: Arc::new(NoFiles),
-        spool: Spool::create(directory.path().join("simulated.partial"))?,
-        namers: NonZeroUsize::MIN,
-    })?;
-    for delivery in kernel.take_deliveries() {
-        processor.on(delivery)?;
-    }
-    let report =
-        processor.on(Delivery::Finished(Box::new(report(kernel))))?.context("the report comes back")?;
-    Ok(processor.seal(&report)?.name(|_| ()).builder.finish()?)
+        launched: Some(launched),
+        attached: Vec::new(),
+    };
+    process(start, Arc::new(NoFiles), kernel.take_deliveries(), report(kernel))
 }
 
 fn plan(cpus: u32) -> Plan {

@@ -5,6 +5,7 @@
 
 mod commands;
 mod corpus;
+mod goldens;
 mod programs;
 mod record_lifecycle;
 mod record_limits;
