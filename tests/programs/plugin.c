@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return 2;
     const char *directory = dirname(self);
     while (process_cpu_ns() < budget) {
-        uint64_t units = 10 * round_units();
+        uint64_t units = 40 * round_units();
         uintptr_t first = run(directory, "libfirst.so", 6 * units);
         uintptr_t second = run(directory, "libsecond.so", 4 * units);
         if (first != second) return 3;

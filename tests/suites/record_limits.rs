@@ -69,6 +69,18 @@ fn with_kernel_samples_system_calls_have_their_share() {
 }
 
 #[test]
+fn stacks_reach_from_the_kernel_into_the_program() {
+    if !requirement::root() {
+        return;
+    }
+    let recording = Record::default().run(&program("syscalls.c", "-O2").build().unwrap()).unwrap();
+    let folded = recording.folded().unwrap();
+    let path = ["main", "ask_parent", "syscall", "entry_SYSCALL_64_after_hwframe", "do_syscall_64"];
+    let through = folded.percent_of_path(&path.map(str::to_owned));
+    assert!(through > 20.0, "{through} % of the stacks pass from ask_parent into the kernel");
+}
+
+#[test]
 fn an_unprivileged_user_records_their_own_program() {
     if !requirement::root() || !requirement::program("setpriv", "util-linux") {
         return;

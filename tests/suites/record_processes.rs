@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use microscope_tests::check::{check, check_answer, check_whole_stacks};
+use microscope_tests::check::{check, check_answer, check_whole_stacks, of_user_code};
 use microscope_tests::microscope::BUDGET_MS;
 use microscope_tests::{Built, Record};
 
@@ -38,7 +38,7 @@ fn a_running_process_is_recorded_to_its_end() {
     let built = program("shares.c", "-O2").build().unwrap();
     // Longer than a launched one: what it consumes before the recorder has attached is not sampled.
     let mut target = Running::start(&built, BUDGET_MS + 1000);
-    let recording = Record::default().attach(&[target.pid()]).unwrap();
+    let recording = of_user_code().attach(&[target.pid()]).unwrap();
     assert!(target.end());
     check_answer(&built.source, &recording).unwrap();
     check_whole_stacks(&recording).unwrap();
