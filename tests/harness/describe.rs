@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use microscope_capture::{Capture, FrameId, ModuleId, ProcessId, StackId, ThreadId};
+use microscope_capture::{Capture, ProcessId, StackId, ThreadId};
+
+use crate::levels::{levels, module_name};
 
 /// Processes with their threads and mappings, stacks with their sample numbers, losses.
 pub fn describe(capture: &Capture) -> String {
@@ -50,7 +52,7 @@ fn describe_process(capture: &Capture, id: ProcessId, text: &mut String) {
             "  mapping {:#x}-{:#x} of {} at {:#x}{}{}",
             mapping.start_address,
             mapping.end_address,
-            module(capture, mapping.module),
+            module_name(capture, mapping.module),
             mapping.relative_start,
             if mapping.uncertain { ", uncertain" } else { "" },
             ending(mapping.valid_until_ns),
@@ -68,38 +70,7 @@ fn thread(capture: &Capture, id: ThreadId) -> String {
     format!("{}/{} {}", process.pid, thread.tid, capture.strings.get(thread.name))
 }
 
-/// The outermost frame first, inlined functions as frames of their own.
+/// The outermost frame first, inlined functions as frames of their own, each with its line.
 fn frames(capture: &Capture, innermost: StackId) -> Vec<String> {
-    let (mut frames, mut next) = (Vec::new(), Some(innermost));
-    while let Some(stack) = next {
-        let row = capture.stacks.row(stack);
-        frames.extend(names(capture, row.frame));
-        next = row.parent;
-    }
-    frames.reverse();
-    frames
-}
-
-/// The functions at a frame, the innermost first; its place in its module when no name is known.
-fn names(capture: &Capture, id: FrameId) -> Vec<String> {
-    let facts = capture.facts.iter().filter(|(_, fact)| fact.frame == id);
-    let functions = facts.map(|(_, fact)| {
-        let function = capture.strings.get(capture.functions.name[fact.function.index()]);
-        if fact.line == 0 { function.to_owned() } else { format!("{function}:{}", fact.line) }
-    });
-    let functions: Vec<_> = functions.collect();
-    if !functions.is_empty() {
-        return functions;
-    }
-    let frame = capture.frames.row(id);
-    vec![match frame.module {
-        Some(owner) => format!("{}+{:#x}", module(capture, owner), frame.address),
-        None => format!("{:#x}", frame.address),
-    }]
-}
-
-/// The file name of a module's path, which does not depend on where the test runs.
-fn module(capture: &Capture, id: ModuleId) -> &str {
-    let path = capture.strings.get(capture.modules.path[id.index()]);
-    path.rsplit('/').next().unwrap_or(path)
+    levels(capture, innermost).into_iter().map(|level| level.to_string()).collect()
 }

@@ -32,9 +32,14 @@ impl Folded {
         self.stacks.iter().map(|(stack, weight)| (stack.as_slice(), *weight))
     }
 
+    /// The weight of all stacks.
+    pub fn whole(&self) -> f64 {
+        self.stacks().map(|(_, weight)| weight).sum()
+    }
+
     /// The percentage of the weight whose stack the predicate holds for.
     pub fn percent_where(&self, mut holds: impl FnMut(&[String]) -> bool) -> f64 {
-        let whole: f64 = self.stacks().map(|(_, weight)| weight).sum();
+        let whole = self.whole();
         let part: f64 = self.stacks().filter(|(stack, _)| holds(stack)).map(|(_, weight)| weight).sum();
         if whole == 0.0 { 0.0 } else { 100.0 * part / whole }
     }

@@ -9,6 +9,7 @@ pub mod check;
 pub mod describe;
 pub mod folded;
 pub mod fuzz;
+pub mod levels;
 pub mod microscope;
 pub mod perf;
 pub mod program;

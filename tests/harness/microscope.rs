@@ -7,9 +7,11 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
+use microscope_capture::Capture;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::levels::user_stacks;
 use crate::{Built, Folded, repository};
 
 /// The rate of recordings that are compared with known answers: 8,000 samples are 1.6 seconds of CPU.
@@ -72,6 +74,11 @@ impl From<Output> for Finished {
 }
 
 impl Finished {
+    /// Everything it printed.
+    pub fn text(&self) -> String {
+        format!("{}{}", self.stdout, self.stderr)
+    }
+
     /// Itself, when the exit code is this one.
     pub fn expect_code(self, code: i32) -> Result<Self> {
         ensure!(self.code == Some(code), "exit code {:?}, expected {code}: {self:#?}", self.code);
@@ -90,11 +97,17 @@ pub struct Record {
     options: Vec<String>,
     budget_ms: u32,
     user: Option<u32>,
+    without_environment: bool,
 }
 
 impl Default for Record {
     fn default() -> Self {
-        Self { options: vec!["--rate".into(), RATE_HZ.to_string()], budget_ms: BUDGET_MS, user: None }
+        Self {
+            options: vec!["--rate".into(), RATE_HZ.to_string()],
+            budget_ms: BUDGET_MS,
+            user: None,
+            without_environment: false,
+        }
     }
 }
 
@@ -125,6 +138,13 @@ impl Record {
         self
     }
 
+    /// Gives the recorder and the program no environment: a copied stack may hold it.
+    #[must_use]
+    pub fn without_environment(mut self) -> Self {
+        self.without_environment = true;
+        self
+    }
+
     /// Launches the program under the recorder and waits for both.
     pub fn run(&self, program: &Built) -> Result<Recording> {
         let directory = self.directory()?;
@@ -149,7 +169,10 @@ impl Record {
     pub fn command(&self, capture: &Path) -> Result<Command> {
         let mut arguments = vec!["record".into(), "-o".into(), capture.as_os_str().to_owned()];
         arguments.extend(self.options.iter().map(Into::into));
-        let plain = microscope(arguments)?;
+        let mut plain = microscope(arguments)?;
+        if self.without_environment {
+            plain.env_clear();
+        }
         let Some(user) = self.user else { return Ok(plain) };
         let mut command = Command::new("setpriv");
         command.args([format!("--reuid={user}"), format!("--regid={user}")]);
@@ -195,18 +218,16 @@ impl Recording {
         report(&self.capture, options)
     }
 
-    /// The stacks by function, the outermost first.
+    /// The stacks of samples in user code, by function, read from the capture itself.
+    pub fn user_stacks(&self) -> Result<Folded> {
+        Ok(user_stacks(&Capture::read_file(&self.capture)?))
+    }
+
+    /// All stacks by function, as `microscope convert --to folded` writes them.
     pub fn folded(&self) -> Result<Folded> {
-        let out = self.directory().join("recording.folded");
-        run([
-            "convert".as_ref(),
-            self.capture.as_os_str(),
-            out.as_os_str(),
-            "--to".as_ref(),
-            "folded".as_ref(),
-        ])?
-        .expect_code(0)?;
-        Folded::parse(&std::fs::read_to_string(out)?)
+        let capture = self.capture.as_os_str();
+        let arguments = ["convert".as_ref(), capture, "-".as_ref(), "--to".as_ref(), "folded".as_ref()];
+        Folded::parse(&run(arguments)?.expect_code(0)?.stdout)
     }
 }
 

@@ -29,6 +29,12 @@ impl Rows {
         Ok(Self { rows: rows.clone(), whole: number(report, "/whole/weight")? })
     }
 
+    /// The same rows as parts of another whole.
+    #[must_use]
+    pub fn with_whole(self, whole: f64) -> Self {
+        Self { whole, ..self }
+    }
+
     /// The percentage that the matching rows have of the whole, by the cost that the pointer names.
     pub fn percent(&self, cost: &str, matches: impl Fn(&Value) -> bool) -> Result<f64> {
         let mut part = 0.0;

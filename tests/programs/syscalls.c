@@ -1,4 +1,4 @@
-// answer: total ask_parent 90-100 %
+// answer: total ask_parent 95-100 %
 //
 // Little but system calls, of which user code is the smaller part.
 #define _GNU_SOURCE

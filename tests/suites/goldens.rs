@@ -3,20 +3,20 @@
 //! `scripts/refresh-goldens` records all anew. With `MICROSCOPE_UPDATE_GOLDENS=1` the texts alone are written again:
 //! read the difference before you commit it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use microscope_tests::describe::describe;
 use microscope_tests::replay::replay;
-use microscope_tests::{Program, Record, repository};
+use microscope_tests::{Built, Program, Record, repository};
 
 /// The recorded programs: small, and between them with every kind of record that a side band has.
 const GOLDENS: [(&str, &str, &str); 5] = [
-    ("shares", "shares.c", "-O2"),
-    ("signals", "signals.c", "-O2"),
-    ("fork", "fork.c", "-O2"),
-    ("thread_exec", "thread_exec.c", "-O2"),
-    ("inlined", "inlined.cpp", "-O2"),
+    ("shares", "shares.c", "-O2 -static"),
+    ("signals", "signals.c", "-O2 -static"),
+    ("fork", "fork.c", "-O2 -static"),
+    ("thread_exec", "thread_exec.c", "-O2 -static"),
+    ("inlined", "inlined.cpp", "-O2 -static"),
 ];
 
 fn file(name: &str, ending: &str) -> PathBuf {
@@ -44,13 +44,22 @@ fn a_replay_gives_the_same_bytes_every_time() {
 #[ignore = "writes tests/goldens; scripts/refresh-goldens runs it"]
 fn record_goldens_anew() {
     for (name, source, flags) in GOLDENS {
-        // No path of this machine in what is committed.
-        let map =
-            format!("-ffile-prefix-map={}=/microscope/tests/programs", repository::programs_dir().display());
-        let built = Program::new(source).flags(flags).flags(&map).build().unwrap();
+        let program = anonymous(&Program::new(source).flags(flags));
         let log = file(name, "rawlog");
-        let options = format!("--rate 499 --stack-bytes 1024 --kernel off --raw-log {}", log.display());
-        Record::plain().options(&options).budget_ms(100).run(&built).unwrap();
+        let options = format!("--rate 499 --stack-bytes 8192 --kernel off --raw-log {}", log.display());
+        Record::plain().options(&options).without_environment().budget_ms(100).run(&program).unwrap();
         assert!(log.is_file());
     }
+}
+
+/// The program where nothing of this machine or its user is in its paths.
+fn anonymous(program: &Program) -> Built {
+    let sources = repository::programs_dir();
+    let map = format!("-ffile-prefix-map={}=/microscope/tests/programs", sources.display());
+    let built = program.clone().flags(&map).build().unwrap();
+    let directory = Path::new("/tmp/microscope-goldens");
+    fs::create_dir_all(directory).unwrap();
+    let executable = directory.join(program.name());
+    fs::copy(&built.executable, &executable).unwrap();
+    Built { executable, ..built }
 }

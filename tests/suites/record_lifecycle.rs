@@ -20,7 +20,7 @@ fn shares() -> Built {
 #[test]
 fn a_recording_ends_with_hot_lines_its_worth_and_the_next_command() {
     let recording = Record::default().run(&shares()).unwrap();
-    let said = &recording.said.stderr;
+    let said = &recording.said.text();
     assert!(said.contains("shares.c:"), "no hot line: {said}");
     assert!(said.contains("samples"), "no number of samples: {said}");
     assert!(said.contains("microscope report"), "no next command: {said}");

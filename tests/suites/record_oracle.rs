@@ -1,9 +1,8 @@
 //! `perf record --call-graph dwarf` with `perf script` as an independent witness of the same binaries: function
 //! shares within what two samplings may differ, and the median depth within one frame.
 
-use microscope_tests::check::of_user_code;
 use microscope_tests::folded::Folded;
-use microscope_tests::{Answer, Claim, Program, perf, requirement};
+use microscope_tests::{Answer, Claim, Program, Record, perf, requirement};
 
 use crate::programs::{library, program};
 
@@ -17,7 +16,7 @@ fn compare(program: &Program) {
     }
     let built = program.build().unwrap();
     let theirs = perf::record(&built).unwrap();
-    let ours = of_user_code().run(&built).unwrap().folded().unwrap();
+    let ours = Record::default().run(&built).unwrap().user_stacks().unwrap();
     for function in functions(&Answer::of(&built.source).unwrap()) {
         compare_shares(&function, &ours, &theirs);
     }

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use microscope_tests::check::{check, check_answer, check_whole_stacks, of_user_code};
+use microscope_tests::check::{check, check_answer, check_whole_stacks};
 use microscope_tests::microscope::BUDGET_MS;
 use microscope_tests::{Built, Record};
 
@@ -28,9 +28,9 @@ fn children_are_left_out_when_asked() {
     let built = program("fork.c", "-O2").build().unwrap();
     let recording = Record::default().options("--no-children").run(&built).unwrap();
     assert_eq!(recording.processes().unwrap(), 1);
-    let folded = recording.folded().unwrap();
+    let folded = recording.user_stacks().unwrap();
     assert_eq!(folded.total_percent("in_child"), 0.0);
-    assert!(folded.total_percent("in_parent") > 95.0, "{}", recording.said.stderr);
+    assert!(folded.total_percent("in_parent") > 95.0, "{}", recording.said.text());
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_running_process_is_recorded_to_its_end() {
     let built = program("shares.c", "-O2").build().unwrap();
     // Longer than a launched one: what it consumes before the recorder has attached is not sampled.
     let mut target = Running::start(&built, BUDGET_MS + 1000);
-    let recording = of_user_code().attach(&[target.pid()]).unwrap();
+    let recording = Record::default().attach(&[target.pid()]).unwrap();
     assert!(target.end());
     check_answer(&built.source, &recording).unwrap();
     check_whole_stacks(&recording).unwrap();
@@ -50,7 +50,7 @@ fn all_threads_of_a_running_process_are_recorded() {
     let mut target = Running::start(&built, BUDGET_MS + 1000);
     let recording = Record::default().attach(&[target.pid()]).unwrap();
     assert!(target.end());
-    let folded = recording.folded().unwrap();
+    let folded = recording.user_stacks().unwrap();
     assert!(folded.total_percent("work") > 97.0);
     for name in ["alpha", "beta", "gamma"] {
         let rows = microscope_tests::report::Rows::of(&recording, "threads").unwrap();
