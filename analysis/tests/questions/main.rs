@@ -5,6 +5,8 @@ mod exports;
 mod flat;
 mod fold;
 mod lines;
+mod overlays;
 mod properties;
 mod sketch;
 mod tree;
+mod worth;
