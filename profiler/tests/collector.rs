@@ -19,7 +19,7 @@ use microscope_profiler::sys::launch::LaunchCommand;
 use microscope_profiler::sys::process;
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
-use recording::{Recording, options, record, skipped};
+use recording::{Recording, Running, options, record, skipped};
 
 /// A program whose only thread computes for a tenth of a second `tenths` times.
 fn busy(tenths: u32) -> LaunchCommand {
@@ -33,10 +33,22 @@ fn command(what: &str, tenths: u32) -> LaunchCommand {
 /// The same, started by somebody else, and well under way.
 fn running(what: &str, tenths: u32) -> Child {
     let child = Command::new(recording::target()).args([what, &(tenths * 10).to_string()]).spawn().unwrap();
-    while process::times(child.id()).unwrap().own.total_ns() < 50_000_000 {
+    wait_for_use(child.id(), 50);
+    child
+}
+
+/// Waits until a process has used so many milliseconds of processor time, or is gone.
+fn wait_for_use(pid: u32, milliseconds: u64) {
+    while process::times(pid).is_ok_and(|times| times.own.total_ns() < milliseconds * 1_000_000) {
         std::thread::sleep(Duration::from_millis(10));
     }
-    child
+}
+
+/// Stops the recording once the process has used so many milliseconds since it began: however busy the machine,
+/// there are samples enough, and hundredths of a second, in which times are counted, do not matter.
+fn finish_after_use(recording: Running, pid: u32, milliseconds: u64) -> Recording {
+    wait_for_use(pid, milliseconds);
+    recording.finish_after(Duration::ZERO)
 }
 
 fn end(mut child: Child) {
@@ -121,7 +133,7 @@ fn threads_are_followed() {
 fn running_programs_are_attached_without_stopping_them_and_left_running() {
     let targets = [running("threads", 100), running("busy", 100)];
     let armed = attach(&targets.each_ref().map(Child::id), &options());
-    let recording = armed.map(|armed| Recording::start(armed).finish_after(Duration::from_millis(700)));
+    let recording = armed.map(|armed| finish_after_use(Recording::start(armed), targets[0].id(), 800));
     for mut target in targets {
         assert_eq!(target.try_wait().unwrap(), None);
         end(target);
@@ -145,7 +157,7 @@ fn running_programs_are_attached_without_stopping_them_and_left_running() {
 fn threads_that_start_while_a_program_is_attached_are_each_counted_once() {
     let target = running("births", 100);
     let armed = attach(&[target.id()], &options());
-    let recording = armed.map(|armed| Recording::start(armed).finish_after(Duration::from_millis(500)));
+    let recording = armed.map(|armed| finish_after_use(Recording::start(armed), target.id(), 600));
     end(target);
     let recording = match recording {
         Ok(recording) => recording,
@@ -317,12 +329,12 @@ fn rings_too_small_for_the_load_lose_and_count_every_lost_record() {
     // The processor sleeps while the rings run over: both accounts must tell the same, or the reading more.
     let options =
         with(RecordRequest { preset: Preset::High, rate_hz: Some(20_000), ..RecordRequest::default() });
-    let armed = match launch(&busy(15), &options) {
+    let armed = match launch(&busy(9), &options) {
         Ok(armed) => armed,
         Err(error) => return skipped(&error),
     };
-    let running = Recording::start_stalled(armed, Duration::from_millis(1500));
-    let recording = running.finish();
+    // 0.7 seconds of samples are more than rings and copies hold.
+    let recording = Recording::start_stalled(armed, |pid| wait_for_use(pid, 700)).finish();
     recording.check_positions();
     let counted: u64 = recording.report.rings.iter().filter_map(|ring| ring.lost_records).sum();
     assert!(recording.lost() > 0, "nothing was lost; copied {} bytes", recording.report.copied_bytes);
@@ -390,7 +402,7 @@ fn more_threads_than_descriptors_are_recorded_system_wide_or_refused_with_the_nu
 fn attaches_to_a_crowd() {
     let target = running("crowd", 100);
     let armed = attach(&[target.id()], &options());
-    let recorded = armed.map(|armed| Recording::start(armed).finish_after(Duration::from_millis(500)));
+    let recorded = armed.map(|armed| finish_after_use(Recording::start(armed), target.id(), 500));
     let pid = target.id();
     end(target);
     match recorded {

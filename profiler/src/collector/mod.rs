@@ -1,6 +1,6 @@
 //! Owns perf resources: plans a recording, opens its events and rings, and drains them to the processor. What goes
-//! in is [`RecordOptions`] and a target, what comes out is a queue of [`Delivery`]. It never decodes, sorts,
-//! symbolizes or ptraces.
+//! in is [`RecordOptions`](crate::options::RecordOptions) and a target, what comes out is a queue of [`Delivery`].
+//! It never decodes, sorts, symbolizes or ptraces.
 //!
 //! [`launch`] and [`attach`] give an [`Armed`] recording: everything is open, nothing is sampled. Its
 //! [`start`](Armed::start) runs the collector's thread and only then lets a launched program begin.

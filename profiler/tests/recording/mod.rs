@@ -143,15 +143,16 @@ pub(crate) fn record(armed: Result<Armed, StartError>) -> Option<Recording> {
 
 impl Recording {
     pub(crate) fn start(armed: Armed) -> Running {
-        Self::start_stalled(armed, Duration::ZERO)
+        Self::start_stalled(armed, |_| {})
     }
 
-    /// Starts, with a processor that reads nothing for a while.
-    pub(crate) fn start_stalled(armed: Armed, stall: Duration) -> Running {
+    /// Starts, with a processor that reads nothing until `stall` has returned, which is given the first target.
+    pub(crate) fn start_stalled(armed: Armed, stall: impl FnOnce(u32) + Send + 'static) -> Running {
         let (sender, receiver) = bounded(16);
         let (plan, pids, layouts) = (armed.plan.clone(), armed.pids.clone(), armed.layouts.clone());
+        let target = pids[0];
         let reader = thread::spawn(move || {
-            thread::sleep(stall);
+            stall(target);
             read(&receiver)
         });
         Running { handle: armed.start(sender).unwrap(), plan, pids, layouts, reader }
