@@ -114,7 +114,12 @@ fn documents() -> Vec<PathBuf> {
 
 fn product_sources() -> Vec<PathBuf> {
     let crates = ARROWS.iter().map(|(name, _)| repository::root().join(name).join("src"));
-    crates.flat_map(|source| files_below(&source, "rs")).collect()
+    // Programs that tests compile are sources of their own kind.
+    crates.flat_map(|source| files_below(&source, "rs")).filter(|file| !is_target_program(file)).collect()
+}
+
+fn is_target_program(file: &Path) -> bool {
+    file.parent().is_some_and(|directory| directory.ends_with("programs"))
 }
 
 /// All files with this ending, in order.

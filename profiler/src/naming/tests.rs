@@ -1,3 +1,5 @@
+//! Claims about naming: what facts a frame gets, and when.
+
 use microscope_capture::{CodeRole, FrameKind, FunctionFlags, IdentityKind, Module, ModuleKind, Stack};
 
 use super::*;

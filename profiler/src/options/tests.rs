@@ -1,3 +1,4 @@
+//! Claims about what options are accepted and what they become.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::*;

@@ -1,3 +1,4 @@
+//! Claims about which source texts are kept.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::os::unix::fs::PermissionsExt;

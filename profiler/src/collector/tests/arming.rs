@@ -1,3 +1,5 @@
+//! Claims about arming: launch, attach, threads that come and go meanwhile.
+
 use std::collections::BTreeMap;
 
 use nix::errno::Errno;

@@ -1,3 +1,5 @@
+//! Claims about draining rings, and about processors that are slow.
+
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};

@@ -1,3 +1,4 @@
+//! Claims about the collector, on a scripted kernel.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod arming;

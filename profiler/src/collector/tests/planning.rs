@@ -1,3 +1,5 @@
+//! Claims about what is chosen, and why.
+
 use nix::errno::Errno;
 
 use super::*;

@@ -1,3 +1,4 @@
+//! Claims about launching behind a gate.
 #![allow(clippy::unwrap_used)]
 
 use std::fs::File;

@@ -1,3 +1,4 @@
+//! Claims about reading rings.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
