@@ -1,0 +1,124 @@
+//! One honest paragraph: how much was sampled, what was lost or cut and what would help, what it cost.
+
+mod ended;
+mod lost;
+
+use microscope_analysis::Cost;
+use microscope_analysis::views::{LossRow, Recording, Summary};
+use microscope_capture::setting_names::{
+    EXIT, KERNEL_SYMBOLS, NOTES, RECORDER_CPU_NS, RECORDER_MEMORY_BYTES, SYMBOLS,
+};
+
+use super::escape::terminal;
+use super::names::cut_end;
+use super::numbers::{bytes, count, counted, duration_ns, percent};
+use super::prose::list;
+
+/// Columns of one text from the capture at most: names of the target may be in it.
+const TEXT_COLUMNS: usize = 300;
+
+/// The paragraph of a summary and its losses, as sentences on one line.
+pub(super) fn worth(summary: &Summary<'_>, losses: &[LossRow<'_>]) -> String {
+    let recording = &summary.recording;
+    let sentences = [
+        Some(sampled(summary)),
+        Some(lost::lost(losses)),
+        ended::ended(summary),
+        unplaced(summary),
+        unsampled(summary),
+        unnamed(recording),
+        exit(recording),
+        recorder(recording),
+        notes(recording),
+    ];
+    sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn sampled(summary: &Summary<'_>) -> String {
+    let samples = counted(summary.whole.samples, "sample", "samples");
+    let recording = &summary.recording;
+    match (recording.achieved_hz, recording.rate_hz) {
+        (Some(achieved), Some(wanted)) => format!(
+            "{samples}: {achieved:.0} a second of CPU time, of {} asked for.",
+            count(u64::from(wanted))
+        ),
+        (None, Some(wanted)) => {
+            format!("{samples}; {} a second of CPU time were asked for.", count(u64::from(wanted)))
+        }
+        _ => format!("{samples}."),
+    }
+}
+
+fn unplaced(summary: &Summary<'_>) -> Option<String> {
+    let parts = [
+        (summary.unlined, "in code that belongs to no line"),
+        (summary.no_debug, "in code without debug information"),
+        (summary.no_stack, "without any frame"),
+    ];
+    not_on_a_line(&parts, summary.whole)
+}
+
+/// What lines do not show: `Not on any line: 12.3 % in code without debug information.`
+pub(crate) fn not_on_a_line(parts: &[(Cost, &str)], whole: Cost) -> Option<String> {
+    let shares = parts.iter().filter(|(cost, _)| !cost.is_zero());
+    let said: Vec<String> =
+        shares.map(|(cost, words)| format!("{} {words}", percent(cost.weight, whole.weight))).collect();
+    (!said.is_empty()).then(|| format!("Not on any line: {}.", list(&said)))
+}
+
+fn unsampled(summary: &Summary<'_>) -> Option<String> {
+    if !summary.quantity.user_only {
+        return missed(summary);
+    }
+    let kernel = "Kernel code was not sampled: every total is user time only";
+    let Some(time) = summary.cpu_time else { return Some(format!("{kernel}.")) };
+    let share = percent(time.system_ns, time.user_ns.saturating_add(time.system_ns));
+    let missing = duration_ns(time.system_ns);
+    Some(format!("{kernel}, without the {share} of CPU time ({missing}) that was spent in the kernel."))
+}
+
+/// CPU time that the kernel accounted and that no sample stands for, where it is more than one in a hundred.
+fn missed(summary: &Summary<'_>) -> Option<String> {
+    let time = summary.cpu_time.filter(|_| summary.quantity.unit == "ns")?;
+    let accounted = time.user_ns.saturating_add(time.system_ns);
+    let missed = accounted.saturating_sub(summary.whole.weight);
+    let share = percent(missed, accounted);
+    let words = || format!("{share} of the CPU time ({}) has no samples.", duration_ns(missed));
+    (missed > accounted / 100).then(words)
+}
+
+fn unnamed(recording: &Recording<'_>) -> Option<String> {
+    if setting(recording, SYMBOLS) == Some("pending") {
+        return Some("The recording was cut off while names were looked up.".to_owned());
+    }
+    let why = setting(recording, KERNEL_SYMBOLS)?;
+    Some(format!("Kernel functions have no names: {}.", cut_end(&terminal(why), TEXT_COLUMNS)))
+}
+
+/// How the program ended, unless it ended well.
+fn exit(recording: &Recording<'_>) -> Option<String> {
+    match setting(recording, EXIT)?.split_once(' ')? {
+        ("exit", "0") => None,
+        ("exit", code) => Some(format!("The program ended with exit code {}.", terminal(code))),
+        ("signal", number) => Some(format!("The program was ended by signal {}.", terminal(number))),
+        _ => None,
+    }
+}
+
+fn recorder(recording: &Recording<'_>) -> Option<String> {
+    let number = |name| setting(recording, name)?.parse::<u64>().ok();
+    let cpu = duration_ns(number(RECORDER_CPU_NS)?);
+    let memory = number(RECORDER_MEMORY_BYTES)
+        .map_or_else(String::new, |held| format!(" and {} of memory", bytes(held)));
+    Some(format!("Recording itself took {cpu} of CPU time{memory}."))
+}
+
+fn notes(recording: &Recording<'_>) -> Option<String> {
+    let lines = setting(recording, NOTES)?.lines().filter(|line| !line.trim().is_empty());
+    let notes: Vec<String> = lines.map(|line| cut_end(&terminal(line), TEXT_COLUMNS)).collect();
+    (!notes.is_empty()).then(|| format!("Note: {}.", notes.join("; ")))
+}
+
+fn setting<'c>(recording: &Recording<'c>, name: &str) -> Option<&'c str> {
+    recording.settings.iter().find(|(key, _)| *key == name).map(|(_, text)| *text)
+}
