@@ -117,6 +117,34 @@ fn streams_convert_there_and_back() {
 }
 
 #[test]
+fn pprof_keeps_functions_and_costs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.pb.gz");
+    let there = run(&["convert", capture(folder.path()).to_str().unwrap(), path.to_str().unwrap()]);
+    assert_eq!(there.status.code(), Some(0), "{}", stderr(&there));
+    let report = run(&["report", path.to_str().unwrap(), "--view", "flat"]);
+    assert!(stdout(&report).contains("41.0 %"), "{}{}", stdout(&report), stderr(&report));
+}
+
+#[test]
+fn a_pipe_is_written_to_and_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || fs::read(pipe).unwrap()
+    });
+    let (from, to) = (capture(folder.path()), pipe.to_str().unwrap());
+    let output = run(&["convert", from.to_str().unwrap(), to, "--to", "folded"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(!reader.join().unwrap().is_empty());
+    let refused = run(&["record", "-o", to, "true"]);
+    assert!(stderr(&refused).contains("not a regular file"), "{}", stderr(&refused));
+    assert!(!fs::metadata(&pipe).unwrap().is_file());
+}
+
+#[test]
 fn a_killed_recording_becomes_a_capture() {
     let folder = tempfile::tempdir().unwrap();
     let partial = folder.path().join("run.mscope.partial");

@@ -6,15 +6,20 @@ use std::process::ExitCode;
 use microscope_capture::Capture;
 
 use super::arguments::{AnnotateArguments, OutputFormat};
+use super::progress::Ticker;
 use super::{json, output};
+use crate::presentation::escape::terminal;
 use crate::presentation::{self, Page, Screen};
 use crate::service::annotation;
 use crate::service::open::open;
 
 /// Runs the command.
 pub(super) fn run(arguments: &AnnotateArguments) -> anyhow::Result<ExitCode> {
+    let working = Ticker::work(format!("reading {}", terminal(&arguments.capture.to_string_lossy())));
     let capture = open(&arguments.capture, None)?;
-    output::print(&annotate(&capture, arguments, output::screen(), &output::directory())?)?;
+    let text = annotate(&capture, arguments, output::screen(), &output::directory())?;
+    drop(working);
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,6 +1,7 @@
 //! `microscope convert`: a profile in, another format out.
 
-use std::io::{self, Write};
+use std::fs::OpenOptions;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -10,7 +11,7 @@ use microscope_analysis::export::{self, export};
 use microscope_capture::{Capture, publish_bytes};
 
 use super::arguments::{ConvertArguments, OutputFormatArgument};
-use super::progress::Progress;
+use super::progress::Ticker;
 use super::{Usage, output};
 use crate::service::open::{open, open_stream};
 
@@ -20,20 +21,28 @@ pub(super) fn run(arguments: &ConvertArguments) -> anyhow::Result<ExitCode> {
         Some(format) => format,
         None => format_of(&arguments.output)?,
     };
-    let mut progress = Progress::start();
-    progress.update(|| "reading".to_owned());
+    if is_stream(&arguments.output) && is_binary(to) && io::stdout().is_terminal() {
+        return Err(
+            Usage("a terminal cannot show this format; name a file, or pipe the result".to_owned()).into()
+        );
+    }
+    let working = Ticker::work("converting".to_owned());
     let from = arguments.from.map(Into::into);
     let capture = if is_stream(&arguments.input) {
         open_stream(io::stdin().lock(), from)?
     } else {
         open(&arguments.input, from)?
     };
-    progress.update(|| "writing".to_owned());
     write(&capture, to, &arguments.output)?;
+    drop(working);
     if let Some(format) = format(to) {
-        progress.note(&format!("microscope: not kept: {}", format.loses().join("; ")));
+        output::note(&format!("microscope: not kept: {}", format.loses().join("; ")));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn is_binary(format: OutputFormatArgument) -> bool {
+    matches!(format, OutputFormatArgument::Capture | OutputFormatArgument::Pprof)
 }
 
 fn is_stream(path: &Path) -> bool {
@@ -66,7 +75,15 @@ fn write(capture: &Capture, to: OutputFormatArgument, path: &Path) -> anyhow::Re
     }
     let mut bytes = Vec::new();
     encode(capture, to, &mut bytes)?;
-    publish_bytes(path, &bytes).with_context(|| format!("cannot write {}", path.display()))
+    put(path, &bytes).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A file is replaced whole; a pipe or device is written to, never replaced.
+fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if output::is_special(path) {
+        return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
+    publish_bytes(path, bytes)
 }
 
 fn encode(capture: &Capture, to: OutputFormatArgument, out: &mut dyn Write) -> anyhow::Result<()> {

@@ -1,6 +1,7 @@
 //! Where results and problems go: stdout, stderr, and how wide and colorful they are.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 use crate::presentation::Screen;
 
@@ -39,6 +40,18 @@ fn forgive<T>(result: io::Result<T>, instead: T) -> io::Result<T> {
 /// Writes one line of progress or of a problem to stderr; there is nowhere to say that it failed.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Whether something is there that must not be replaced by a file: a device, a pipe, a folder.
+#[must_use]
+pub fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|there| !there.is_file())
+}
+
+/// Refuses to put a capture in the place of something that is no file.
+pub fn check_replaceable(path: &Path) -> anyhow::Result<()> {
+    anyhow::ensure!(!is_special(path), "{} is there and is not a regular file", path.display());
+    Ok(())
 }
 
 /// What stdout is shown on.

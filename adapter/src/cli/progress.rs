@@ -1,6 +1,8 @@
 //! What long work says of itself on stderr: one line that changes on a terminal, rare plain lines elsewhere.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::output;
@@ -51,6 +53,48 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+/// Says what goes on, again and again until dropped, while the work itself has no moment to say it.
+///
+/// Its thread owns the line of progress, waits for time to pass, and ends when the channel is closed.
+#[derive(Debug)]
+pub struct Ticker {
+    running: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ticker {
+    /// Says `state` of the time that has passed. Without a thread nothing is said.
+    #[must_use]
+    pub fn start(state: impl Fn(Duration) -> String + Send + 'static) -> Self {
+        const PAUSE: Duration = Duration::from_millis(200);
+        let (running, ended) = channel::<()>();
+        let tick = move || {
+            let (start, mut progress) = (Instant::now(), Progress::start());
+            while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                progress.update(|| state(start.elapsed()));
+            }
+        };
+        let thread = std::thread::Builder::new().name("progress".to_owned()).spawn(tick).ok();
+        Self { running: Some(running), thread }
+    }
+
+    /// Says `what` is done, and for how long already.
+    #[must_use]
+    pub fn work(what: String) -> Self {
+        Self::start(move |elapsed| format!("{what} … {} s", elapsed.as_secs()))
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        drop(self.running.take());
+        if let Some(thread) = self.thread.take() {
+            // A line of progress that failed is not a problem of the work.
+            let _ = thread.join();
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::presentation::prose::shell;
 
 /// Runs the command.
 pub(super) fn run(arguments: &RecoverArguments) -> anyhow::Result<ExitCode> {
+    output::check_replaceable(&arguments.output)?;
     let (mut tables, report) = recover(&arguments.partial)?;
     tables.canonicalize().and_then(|()| Capture::validate(tables)).map_or_else(
         |invalid| {

@@ -6,7 +6,9 @@ use microscope_analysis::{Filter, Granularity, Query, Who};
 use microscope_capture::Capture;
 
 use super::arguments::{ByArgument, OutputFormat, ReportArguments, ViewArgument};
+use super::progress::Ticker;
 use super::{json, output};
+use crate::presentation::escape::terminal;
 use crate::presentation::{self, Page, Screen};
 use crate::service::open::open;
 use crate::service::query::{View, answer};
@@ -19,8 +21,11 @@ const JSON_BUCKETS: u32 = 1_000;
 
 /// Runs the command.
 pub(super) fn run(arguments: &ReportArguments) -> anyhow::Result<ExitCode> {
+    let working = Ticker::work(format!("reading {}", terminal(&arguments.capture.to_string_lossy())));
     let capture = open(&arguments.capture, None)?;
-    output::print(&report(&capture, arguments, output::screen(), &output::directory())?)?;
+    let text = report(&capture, arguments, output::screen(), &output::directory())?;
+    drop(working);
+    output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,23 +2,22 @@
 //! would help.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use microscope_profiler::session::{
-    Progress as Step, Recorded, Session, SessionError, SessionRequest, Status, Target,
+    Progress as Step, Recorded, Session, SessionError, SessionRequest, Target,
 };
 
-use super::progress::Progress;
+use super::output;
+use super::progress::{Progress, Ticker};
 use super::signals::StopRequest;
 use crate::presentation::escape::terminal;
 use crate::presentation::numbers::{count, counted, duration_ns};
 
 /// Records what `request` asks for, until its end or until `stop` is asked for.
 pub(super) fn run(request: SessionRequest, stop: &StopRequest) -> anyhow::Result<Recorded> {
-    let output = request.output.clone();
+    let path = request.output.clone();
+    output::check_replaceable(&path)?;
     let is_attached = matches!(request.target, Target::Attach(_));
     let session = Session::start(request).map_err(refused)?;
     let control = session.control();
@@ -27,7 +26,8 @@ pub(super) fn run(request: SessionRequest, stop: &StopRequest) -> anyhow::Result
         let _ = control.stop();
     });
     // The terminal belongs to a launched program until it ends.
-    let mut ticker = is_attached.then(|| Ticker::start(session.status())).transpose()?;
+    let status = session.status();
+    let mut ticker = is_attached.then(|| Ticker::start(move |elapsed| recording(elapsed, status.samples())));
     let mut progress = Progress::start();
     let recorded = session.wait(|step| {
         drop(ticker.take());
@@ -36,7 +36,7 @@ pub(super) fn run(request: SessionRequest, stop: &StopRequest) -> anyhow::Result
     if let Some(why) = &recorded.cut_short {
         progress.note(&format!("microscope: the recording ended before its time: {}", terminal(why)));
     }
-    progress.note(&format!("microscope: wrote {}", terminal(&output.to_string_lossy())));
+    progress.note(&format!("microscope: wrote {}", terminal(&path.to_string_lossy())));
     Ok(recorded)
 }
 
@@ -47,38 +47,6 @@ fn words(step: Step) -> String {
             format!("looking up names: {} left", counted(left as u64, "address", "addresses"))
         }
         Step::Writing => "writing the capture".to_owned(),
-    }
-}
-
-/// Says how far a recording is, until dropped.
-///
-/// Its thread owns the progress line, waits for time to pass, and ends when the channel is closed.
-struct Ticker {
-    running: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Ticker {
-    fn start(status: Arc<Status>) -> std::io::Result<Self> {
-        const PAUSE: Duration = Duration::from_millis(200);
-        let (running, ended) = channel::<()>();
-        let thread = std::thread::Builder::new().name("progress".to_owned()).spawn(move || {
-            let (start, mut progress) = (Instant::now(), Progress::start());
-            while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-                progress.update(|| recording(start.elapsed(), status.samples()));
-            }
-        })?;
-        Ok(Self { running: Some(running), thread: Some(thread) })
-    }
-}
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        drop(self.running.take());
-        if let Some(thread) = self.thread.take() {
-            // A line of progress that failed is not a problem of the recording.
-            let _ = thread.join();
-        }
     }
 }
 
