@@ -152,7 +152,7 @@ fn the_demo_shows_where_its_known_shares_went() {
         run(folder.path(), &["report", "demo.mscope", "--view", "flat", "--format", "json", "--limit", "0"]);
     let flat: serde_json::Value = serde_json::from_slice(&flat.stdout).unwrap();
     let whole = flat["whole"]["weight"].as_f64().unwrap();
-    for (function, percent) in [("collide", 70.0), ("sort_grains", 20.0), ("render", 10.0)] {
+    for (function, percent) in [("collide", 70.0), ("sort", 20.0), ("render", 10.0)] {
         let row = flat["rows"].as_array().unwrap().iter().find(|row| {
             row["name"].as_str().is_some_and(|name| name.ends_with(&format!("workload::{function}")))
         });
