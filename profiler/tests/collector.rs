@@ -248,7 +248,7 @@ fn a_program_that_does_not_exist_is_named_with_what_would_help() {
         Ok(armed) => armed,
         Err(error) => return skipped(&error),
     };
-    let (sender, _receiver) = crossbeam_channel::bounded(64);
+    let (sender, _receiver) = std::sync::mpsc::sync_channel(64);
     let error = armed.start(sender).unwrap_err();
     assert!(
         matches!(&error, StartError::Program { failure, .. } if failure.errno == Errno::ENOENT),

@@ -1,8 +1,8 @@
 //! What can be asked of a running collector. Each command is answered when it is done.
 
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
 use thiserror::Error;
 
 use super::{ChildProcess, StartError};
@@ -25,7 +25,7 @@ pub(super) enum Command {
 }
 
 /// A command and where its answer goes: how many threads were armed for it.
-pub(super) type Request = (Command, Sender<Result<usize, StartError>>);
+pub(super) type Request = (Command, SyncSender<Result<usize, StartError>>);
 
 /// Why a command was not done.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -41,13 +41,13 @@ pub enum CommandError {
 /// Commands a running collector, from any thread.
 #[derive(Clone, Debug)]
 pub struct CollectorControl {
-    requests: Sender<Request>,
+    requests: SyncSender<Request>,
     waker: Waker,
 }
 
 impl CollectorControl {
     pub(super) fn new(waker: Waker) -> (Self, Receiver<Request>) {
-        let (requests, receiver) = bounded(COMMANDS_MAX);
+        let (requests, receiver) = sync_channel(COMMANDS_MAX);
         (Self { requests, waker }, receiver)
     }
 
@@ -78,7 +78,7 @@ impl CollectorControl {
     }
 
     fn ask(&self, command: Command) -> Result<usize, CommandError> {
-        let (answer, answered) = bounded(1);
+        let (answer, answered) = sync_channel(1);
         self.requests.send((command, answer)).map_err(|_| CommandError::Ended)?;
         self.waker.wake();
         Ok(answered.recv().map_err(|_| CommandError::Ended)??)

@@ -2,21 +2,20 @@
 //! in order here, and the collector then leaves samples in their rings for as long as those last.
 
 use std::collections::VecDeque;
-
-use crossbeam_channel::{Sender, TrySendError};
+use std::sync::mpsc::{SyncSender, TrySendError};
 
 use super::Delivery;
 
 /// Deliveries on their way to the processor, in order.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    queue: Sender<Delivery>,
+    queue: SyncSender<Delivery>,
     backlog: VecDeque<Delivery>,
     receiver_gone: bool,
 }
 
 impl Outbox {
-    pub(super) fn new(queue: Sender<Delivery>) -> Self {
+    pub(super) fn new(queue: SyncSender<Delivery>) -> Self {
         Self { queue, backlog: VecDeque::new(), receiver_gone: false }
     }
 
@@ -76,7 +75,7 @@ mod tests {
 
     #[test]
     fn what_a_full_queue_refuses_follows_in_order() {
-        let (sender, receiver) = crossbeam_channel::bounded(2);
+        let (sender, receiver) = std::sync::mpsc::sync_channel(2);
         let mut outbox = Outbox::new(sender);
         (0..5).for_each(|time| outbox.push(round(time)));
         assert!(outbox.is_behind());
@@ -94,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_receiver_that_left_is_noticed() {
-        let (sender, receiver) = crossbeam_channel::bounded(1);
+        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         drop(receiver);
         let mut outbox = Outbox::new(sender);
         outbox.push(round(1));

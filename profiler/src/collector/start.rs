@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use crossbeam_channel::{Sender, bounded};
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
 
@@ -156,7 +156,7 @@ impl Armed {
 
     /// Runs the collector's thread, which drains to `queue`, and starts sampling. A launched program begins when
     /// its rings are being drained, not before.
-    pub fn start(mut self, queue: Sender<Delivery>) -> Result<CollectorHandle, StartError> {
+    pub fn start(mut self, queue: SyncSender<Delivery>) -> Result<CollectorHandle, StartError> {
         let failed = |doing| move |errno| StartError::System { doing, errno };
         let gate = self.gate.take();
         let mut child = None;
@@ -192,7 +192,7 @@ impl Armed {
 
 /// Returns when the thread drains, with the time sampling began.
 fn run(drain: Drain) -> Result<(thread::JoinHandle<()>, u64), StartError> {
-    let (running, is_running) = bounded(1);
+    let (running, is_running) = sync_channel(1);
     let failed = |errno| StartError::System { doing: "run the collector's thread", errno };
     let thread = thread::Builder::new()
         .name("collector".to_owned())

@@ -7,10 +7,9 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-
-use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::{Failure, NameSource, NamedAddress};
 
@@ -95,7 +94,7 @@ impl Namers {
     pub fn start(threads: NonZeroUsize) -> std::io::Result<(Self, Receiver<Named>)> {
         let shared = Arc::new(Shared::default());
         // Unbounded, since it never holds more than was waiting, and that is bounded.
-        let (sender, receiver) = unbounded();
+        let (sender, receiver) = channel();
         let mut namers = Self { shared: Arc::clone(&shared), threads: Vec::new() };
         for number in 0..threads.get() {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());

@@ -8,8 +8,8 @@ mod facts;
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 
-use crossbeam_channel::Receiver;
 use microscope_capture::{Builder, Frame, FrameId, ModuleId};
 use rustc_hash::FxHashMap;
 

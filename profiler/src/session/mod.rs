@@ -14,7 +14,6 @@ mod worker;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use microscope_capture::{Spool, SpoolError};
 use thiserror::Error;
@@ -27,7 +26,7 @@ use crate::processor::{Processor, ProcessorError, Setup, Targets};
 use crate::rawlog::{self, RawLogError, RawLogWriter, Start};
 use crate::sys::clock::monotonic_ns;
 use settings::Opening;
-use worker::{Processed, Worker};
+use worker::{Running, Worker};
 
 pub use finish::{Progress, Recorded, RecorderCost};
 pub use replay::replay;
@@ -96,8 +95,7 @@ pub struct Session {
     request: SessionRequest,
     opening: Opening,
     collector: CollectorHandle,
-    processor: JoinHandle<Processed>,
-    status: Arc<Status>,
+    processor: Running,
     raw_log: Option<Arc<RawLogWriter>>,
 }
 
@@ -127,7 +125,7 @@ impl Session {
     /// Counts that change while it runs.
     #[must_use]
     pub fn status(&self) -> Arc<Status> {
-        Arc::clone(&self.status)
+        Arc::clone(&self.processor.status)
     }
 
     /// Ends the recording from another thread; what lies in the rings still comes. Targets run on.
@@ -141,7 +139,7 @@ impl Session {
         self.stop_when_over();
         let spool = self.request.spool_path();
         let defect = |thread| SessionError::Defect { thread, spool: spool.clone() };
-        let processed = self.processor.join().map_err(|_| defect("processor"));
+        let processed = self.processor.thread.join().map_err(|_| defect("processor"));
         if !self.collector.join() {
             return Err(defect("collector"));
         }
@@ -154,13 +152,11 @@ impl Session {
         }
         recorded
     }
-}
 
-impl Session {
     /// Returns when the processor has ended, after stopping the collector if the wanted duration was over first.
     fn stop_when_over(&self) {
         let Some(duration) = self.request.options.duration() else { return };
-        if self.status.ended_within(duration) {
+        if self.processor.ended_within(duration) {
             return;
         }
         // A collector that has ended by itself meanwhile needs no stop.
@@ -172,7 +168,7 @@ fn start_with(request: SessionRequest, spool: Spool) -> Result<Session, SessionE
     let armed = arm(&request)?;
     let (plan, layouts, pids) = (armed.plan.clone(), armed.layouts.clone(), armed.pids.clone());
     let opening = Opening::now(request.target.to_string());
-    let (sender, receiver) = crossbeam_channel::bounded(QUEUE_LEN);
+    let (sender, receiver) = std::sync::mpsc::sync_channel(QUEUE_LEN);
     let targets = targets(&request, pids);
     let start = start(&plan, layouts, &targets, monotonic_ns());
     let raw_log = begin_raw_log(&request, &start)?;
@@ -183,9 +179,8 @@ fn start_with(request: SessionRequest, spool: Spool) -> Result<Session, SessionE
     let processor = Processor::new(setup(start, targets, files, spool))?;
     let collector = armed.start(sender)?;
     let worker = Worker::new(processor, receiver, collector.control(), raw_log.clone());
-    let status = worker.status();
     let processor = worker.spawn().map_err(SessionError::Thread)?;
-    Ok(Session { plan, request, opening, collector, processor, status, raw_log })
+    Ok(Session { plan, request, opening, collector, processor, raw_log })
 }
 
 /// What a processor begins with, as a raw log keeps it.

@@ -3,21 +3,18 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use crate::collector::{CollectorControl, CollectorReport, Delivery};
 use crate::processor::{Processor, ProcessorError};
 use crate::rawlog::RawLogWriter;
 
 /// What is known of a recording while it runs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Status {
     samples: AtomicU64,
-    /// Closed by the worker's end; nothing is ever sent.
-    running: Receiver<Infallible>,
 }
 
 impl Status {
@@ -26,15 +23,25 @@ impl Status {
     pub fn samples(&self) -> u64 {
         self.samples.load(Ordering::Relaxed)
     }
-
-    /// Waits for the last record at most so long. Whether it came.
-    pub(super) fn ended_within(&self, duration: Duration) -> bool {
-        self.running.recv_timeout(duration) == Err(RecvTimeoutError::Disconnected)
-    }
 }
 
 /// How the processor's thread ends.
 pub(super) type Processed = Result<(Processor, Box<CollectorReport>), ProcessorError>;
+
+/// The thread, as the session sees it.
+pub(super) struct Running {
+    pub(super) thread: JoinHandle<Processed>,
+    pub(super) status: Arc<Status>,
+    /// Closed by the thread's end; nothing is ever sent.
+    ended: Receiver<Infallible>,
+}
+
+impl Running {
+    /// Waits for the thread's end at most so long. Whether it came.
+    pub(super) fn ended_within(&self, duration: Duration) -> bool {
+        self.ended.recv_timeout(duration) == Err(RecvTimeoutError::Disconnected)
+    }
+}
 
 pub(super) struct Worker {
     processor: Processor,
@@ -42,8 +49,6 @@ pub(super) struct Worker {
     control: CollectorControl,
     raw_log: Option<Arc<RawLogWriter>>,
     status: Arc<Status>,
-    /// Dropped at the end: its receiver is the status.
-    _running: Sender<Infallible>,
     is_stopping: bool,
 }
 
@@ -54,17 +59,17 @@ impl Worker {
         control: CollectorControl,
         raw_log: Option<Arc<RawLogWriter>>,
     ) -> Self {
-        let (running, receiver) = crossbeam_channel::bounded(0);
-        let status = Arc::new(Status { samples: AtomicU64::new(0), running: receiver });
-        Self { processor, queue, control, raw_log, status, _running: running, is_stopping: false }
+        Self { processor, queue, control, raw_log, status: Arc::default(), is_stopping: false }
     }
 
-    pub(super) fn status(&self) -> Arc<Status> {
-        Arc::clone(&self.status)
-    }
-
-    pub(super) fn spawn(self) -> std::io::Result<JoinHandle<Processed>> {
-        thread::Builder::new().name("processor".to_owned()).spawn(|| self.run())
+    pub(super) fn spawn(self) -> std::io::Result<Running> {
+        let status = Arc::clone(&self.status);
+        let (running, ended) = channel();
+        let thread = thread::Builder::new().name("processor".to_owned()).spawn(|| {
+            let _running: Sender<Infallible> = running;
+            self.run()
+        })?;
+        Ok(Running { thread, status, ended })
     }
 
     fn run(mut self) -> Processed {

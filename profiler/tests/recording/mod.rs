@@ -7,12 +7,12 @@ use std::process::Command;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, bounded};
 use microscope_profiler::collector::{
     Armed, ChildProcess, CollectorControl, CollectorHandle, CollectorReport, Delivery, EventLayout,
     KernelCoverage, Plan, RingId, RingKind, StartError, TargetReport,
 };
 use microscope_profiler::options::{Preset, RecordOptions};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 const RECORD_LOST: u32 = 2;
 const RECORD_COMM: u32 = 3;
@@ -148,7 +148,7 @@ impl Recording {
 
     /// Starts, with a processor that reads nothing until `stall` has returned, which is given the first target.
     pub(crate) fn start_stalled(armed: Armed, stall: impl FnOnce(u32) + Send + 'static) -> Running {
-        let (sender, receiver) = bounded(16);
+        let (sender, receiver) = sync_channel(16);
         let (plan, pids, layouts) = (armed.plan.clone(), armed.pids.clone(), armed.layouts.clone());
         let target = pids[0];
         let reader = thread::spawn(move || {

@@ -1,6 +1,7 @@
 //! The end of a recording: sampling stops, the rings run dry, and the accounts are closed.
 
-use crossbeam_channel::never;
+use std::sync::mpsc;
+
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
@@ -16,7 +17,7 @@ const LAST_ROUNDS_MAX: usize = 16;
 impl Drain {
     pub(super) fn finish(mut self, cause: EndCause) {
         // Whoever asks from now on learns at once that it is over.
-        self.requests = never();
+        self.requests = mpsc::channel().1;
         self.events.set_sampling(self.kernel.as_ref(), 0, false);
         let ended_ns = self.kernel.now_ns();
         for target in self.targets.iter_mut().filter(|target| !target.has_ended()) {

@@ -8,9 +8,9 @@ mod rounds;
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender};
 use nix::errno::Errno;
 
 use super::commands::Request;
@@ -56,7 +56,7 @@ pub(super) struct Progress {
 
 impl Drain {
     /// Drains once and starts sampling, tells when, then goes on to the end.
-    pub(super) fn run(mut self, running: &Sender<Result<u64, StartError>>) {
+    pub(super) fn run(mut self, running: &SyncSender<Result<u64, StartError>>) {
         let begun = self.begin().map_err(|errno| StartError::System { doing: "watch the targets", errno });
         let failed = begun.is_err();
         if running.send(begun).is_err() || failed {

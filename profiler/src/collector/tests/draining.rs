@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, bounded};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::*;
 use crate::collector::{
@@ -22,7 +22,7 @@ fn on_first_cpu(wanted: EventRole) -> impl Fn(&Opened) -> bool {
 }
 
 fn start(script: &Script, queue: usize) -> (CollectorHandle, Receiver<Delivery>) {
-    let (sender, receiver) = bounded(queue);
+    let (sender, receiver) = sync_channel(queue);
     (attach_to(script).unwrap().start(sender).unwrap(), receiver)
 }
 
@@ -161,7 +161,7 @@ fn sampling_begins_with_the_start_and_follows_commands() {
         })
     };
     assert_eq!(counting(), 0);
-    let (sender, receiver) = bounded(64);
+    let (sender, receiver) = sync_channel(64);
     let collector = armed.start(sender).unwrap();
     assert_eq!(counting(), 2);
     collector.control().disable().unwrap();
