@@ -73,7 +73,7 @@ fn more(all: usize, what: &str, view: &str, page: &Page<'_>) -> String {
     format!("{}\n", page.screen.paint(&line, Style::Faint))
 }
 
-/// The hottest lines; functions where most of the cost has no line.
+/// The hottest lines; functions too where much of the cost has no line.
 fn hottest(result: &Overview<'_>, page: &Page<'_>) -> String {
     let summary = &result.summary;
     if summary.whole.samples == 0 {
@@ -82,7 +82,7 @@ fn hottest(result: &Overview<'_>, page: &Page<'_>) -> String {
     let lineless: u64 =
         [summary.unlined, summary.no_debug, summary.no_stack].iter().map(|cost| cost.weight).sum();
     let lines = lines::line_table(&summary.lines, summary.whole, page);
-    if lineless <= summary.whole.weight / 2 {
+    if lineless <= summary.whole.weight / 3 {
         return lines;
     }
     let functions = flat_table(&result.functions, summary.whole, Granularity::Function, page);
