@@ -5,7 +5,7 @@
 use crate::{BadValue, Column};
 
 /// The cells of one column.
-pub trait Cells {
+pub trait Cells: Send + Sync {
     /// How many there are.
     fn count(&self) -> usize;
     /// Bytes of memory they take.
@@ -26,7 +26,7 @@ pub trait Cells {
     fn reserve(&mut self, cells: usize);
 }
 
-impl<T: Column> Cells for Vec<T> {
+impl<T: Column + Send + Sync> Cells for Vec<T> {
     fn count(&self) -> usize {
         self.len()
     }

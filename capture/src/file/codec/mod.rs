@@ -223,6 +223,11 @@ impl<'a> Encoded<'a> {
         Ok(Self { code, body: reader.take(length)? })
     }
 
+    /// The bytes of its body.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.body.len()
+    }
+
     /// The column that must be decoded first, if one foretells this.
     pub(crate) fn foretold_by(&self) -> Option<usize> {
         let column = self.body.first().map(|column| usize::from(*column));
