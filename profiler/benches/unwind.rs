@@ -5,8 +5,10 @@
 //! ```
 //!
 //! Three cases, as a recorder meets them: `new` walks every sample once with rules at hand, `again` walks a
-//! sample right after itself, `cold` walks with an empty cache. Rounds of the two alternate; medians are
-//! printed, in nanoseconds per frame, and how often their stacks differ.
+//! sample right after itself, `cold` finds every rule anew: framehop with an empty cache, ours as after a
+//! library was loaded, when the code map has a new generation. Rounds of the two alternate. Each sample counts
+//! with the median of its rounds, which another process on the machine does not disturb. Printed are
+//! nanoseconds per frame, beside copying the sample's bytes, and how often the stacks differ.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 #[path = "../tests/stepping/mod.rs"]
@@ -19,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Module, Unwinder as _};
 use microscope_profiler::registers::Registers;
-use microscope_profiler::unwind::{RawFrame, SampledInput, StackPolicy, Unwinder};
+use microscope_profiler::unwind::{CodeAt, CodeMap, RawFrame, SampledInput, StackPolicy, Unwinder};
 use object::{Object, ObjectSection};
 use stepping::{Maps, Tracee};
 
@@ -38,21 +40,39 @@ trait Walker {
     /// Forgets every rule.
     fn forget(&mut self);
     /// Walks one sample.
-    fn walk(&mut self, sample: &Sample) -> usize;
+    fn walk(&mut self, sample: &Sample);
+    /// How many frames the last walk found.
+    fn frames(&self) -> usize;
 }
 
 struct Ours<'a> {
     unwinder: Unwinder,
-    maps: &'a Maps,
+    maps: Generation<'a>,
     frames: Vec<RawFrame>,
+}
+
+/// A code map whose generation can be made new.
+struct Generation<'a> {
+    maps: &'a Maps,
+    generation: u64,
+}
+
+impl CodeMap for Generation<'_> {
+    fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    fn at(&self, address: u64) -> CodeAt<'_> {
+        self.maps.at(address)
+    }
 }
 
 impl Walker for Ours<'_> {
     fn forget(&mut self) {
-        self.unwinder = Unwinder::new();
+        self.maps.generation += 1;
     }
 
-    fn walk(&mut self, sample: &Sample) -> usize {
+    fn walk(&mut self, sample: &Sample) {
         let input = SampledInput {
             registers: sample.registers,
             stack: &sample.stack,
@@ -60,7 +80,10 @@ impl Walker for Ours<'_> {
             user_chain: &[],
             thread: 1,
         };
-        self.unwinder.walk(&input, self.maps, StackPolicy::Copy, &mut self.frames);
+        self.unwinder.walk(&input, &self.maps, StackPolicy::Copy, &mut self.frames);
+    }
+
+    fn frames(&self) -> usize {
         self.frames.len()
     }
 }
@@ -110,7 +133,7 @@ impl Walker for Framehop {
         self.cache = framehop::x86_64::CacheX86_64::new();
     }
 
-    fn walk(&mut self, sample: &Sample) -> usize {
+    fn walk(&mut self, sample: &Sample) {
         let registers = &sample.registers;
         let (ip, sp, bp) = (registers.ip().unwrap(), registers.sp().unwrap(), registers.bp().unwrap());
         let start = framehop::x86_64::UnwindRegsX86_64::new(ip, sp, bp);
@@ -125,6 +148,9 @@ impl Walker for Framehop {
         while let Ok(Some(frame)) = frames.next() {
             self.frames.push(frame);
         }
+    }
+
+    fn frames(&self) -> usize {
         self.frames.len()
     }
 }
@@ -136,30 +162,40 @@ enum Case {
     Cold,
 }
 
-/// One round over every sample: nanoseconds per frame.
-fn round(case: Case, samples: &[Sample], walker: &mut impl Walker) -> f64 {
-    let (mut spent, mut frames) = (Duration::ZERO, 0);
-    let repeats = if case == Case::Again { 10 } else { 1 };
-    let whole = Instant::now();
-    for sample in samples {
-        match case {
-            Case::New => {
-                frames += black_box(walker.walk(sample));
-                continue;
+/// What a case cost: for each sample the times of its rounds, in nanoseconds a walk.
+struct Cost {
+    rounds: Vec<Vec<f64>>,
+    frames: usize,
+}
+
+impl Cost {
+    fn new(samples: &[Sample]) -> Self {
+        Self { rounds: vec![Vec::new(); samples.len()], frames: 0 }
+    }
+
+    /// One round over every sample.
+    fn round(&mut self, case: Case, samples: &[Sample], walker: &mut impl Walker) {
+        self.frames = 0;
+        let repeats = if case == Case::Again { 10 } else { 1 };
+        for (sample, rounds) in samples.iter().zip(&mut self.rounds) {
+            match case {
+                Case::New => {}
+                Case::Again => drop(black_box(walker.walk(sample))),
+                Case::Cold => walker.forget(),
             }
-            Case::Again => drop(black_box(walker.walk(sample))),
-            Case::Cold => walker.forget(),
+            let begun = Instant::now();
+            for _ in 0..repeats {
+                black_box(walker.walk(sample));
+            }
+            rounds.push(begun.elapsed().as_secs_f64() * 1e9 / f64::from(repeats));
+            self.frames += walker.frames();
         }
-        let begun = Instant::now();
-        for _ in 0..repeats {
-            frames += black_box(walker.walk(sample));
-        }
-        spent += begun.elapsed();
     }
-    if case == Case::New {
-        spent = whole.elapsed();
+
+    /// Nanoseconds a frame.
+    fn per_frame(self) -> f64 {
+        self.rounds.into_iter().map(median).sum::<f64>() / self.frames as f64
     }
-    spent.as_secs_f64() * 1e9 / frames as f64
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -172,10 +208,10 @@ fn workload() -> Command {
     let mut source = String::new();
     for n in 0..3000 {
         let (a, b) = (n * 7919 % 97, n * 31 % 13);
-        write!(
+        writeln!(
             source,
             "int f{n}(int *p, int n) {{ int s = {a}; for (int i = 0; i < n; i++) {{ if (p[i] > {b}) s += p[i] * {a}; \
-             else switch (p[i]) {{ case 1: s ^= i; break; case 2: s -= n; break; default: s <<= 1; }} }} return s; }}\n"
+             else switch (p[i]) {{ case 1: s ^= i; break; case 2: s -= n; break; default: s <<= 1; }} }} return s; }}"
         )
         .unwrap();
     }
@@ -209,8 +245,9 @@ fn take_samples(command: &mut Command) -> (Vec<Sample>, Tracee) {
 fn differences(samples: &[Sample], ours: &mut Ours<'_>, theirs: &mut Framehop) -> (usize, usize) {
     let (mut different, mut frames) = (0, 0);
     for sample in samples {
-        frames += ours.walk(sample);
+        ours.walk(sample);
         theirs.walk(sample);
+        frames += ours.frames();
         let addresses = theirs.frames.iter().map(|frame| frame.address());
         different += usize::from(!ours.frames.iter().map(|frame| frame.address).eq(addresses));
     }
@@ -224,7 +261,8 @@ fn main() {
         None => workload(),
     };
     let (samples, tracee) = take_samples(command.args(arguments));
-    let mut ours = Ours { unwinder: Unwinder::new(), maps: &tracee.maps, frames: Vec::new() };
+    let maps = Generation { maps: &tracee.maps, generation: 1 };
+    let mut ours = Ours { unwinder: Unwinder::new(), maps, frames: Vec::new() };
     let mut theirs = Framehop::new(&tracee.maps);
     let (different, frames) = differences(&samples, &mut ours, &mut theirs);
     println!(
@@ -233,22 +271,22 @@ fn main() {
         frames as f64 / samples.len() as f64,
     );
     for case in [Case::New, Case::Again, Case::Cold] {
-        let (mut our_rounds, mut their_rounds) = (Vec::new(), Vec::new());
+        let (mut our_cost, mut their_cost) = (Cost::new(&samples), Cost::new(&samples));
         let before = ours.unwinder.counters();
         for _ in 0..ROUNDS {
-            our_rounds.push(round(case, &samples, &mut ours));
-            their_rounds.push(round(case, &samples, &mut theirs));
+            our_cost.round(case, &samples, &mut ours);
+            their_cost.round(case, &samples, &mut theirs);
         }
-        let (our, their) = (median(our_rounds), median(their_rounds));
+        let (our, their) = (our_cost.per_frame(), their_cost.per_frame());
         print!("{case:?}: ours {our:.1} ns a frame, framehop {their:.1}, ratio {:.2}", our / their);
-        let after = ours.unwinder.counters();
-        let (hits, misses) = (
-            after.cache_hits - before.cache_hits.min(after.cache_hits),
-            after.cache_misses - before.cache_misses.min(after.cache_misses),
-        );
         match case {
             Case::Cold => println!(),
-            _ => println!(", hit rate {:.2} %", hits as f64 * 100.0 / (hits + misses) as f64),
+            Case::New | Case::Again => {
+                let after = ours.unwinder.counters();
+                let hits = after.cache_hits - before.cache_hits;
+                let misses = after.cache_misses - before.cache_misses;
+                println!(", hit rate {:.2} %", hits as f64 * 100.0 / (hits + misses) as f64);
+            }
         }
     }
 }

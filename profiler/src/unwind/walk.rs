@@ -112,6 +112,7 @@ impl Unwinder {
         };
         frames.push(RawFrame::exact(ip));
         let memory = SampledStack::new(input);
+        memory.read_ahead();
         let chain =
             Chain { first: input.registers.bp().unwrap_or(0), kernel: input.user_chain, memory: &memory };
         let end = match policy {

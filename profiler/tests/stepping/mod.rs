@@ -158,7 +158,7 @@ impl Drop for Tracee {
         drop(self.child.kill());
         // The leader can only be reaped after its other threads.
         if self.pid.as_raw() != self.child.id().cast_signed() {
-            drop(waitpid(self.pid, Some(WaitPidFlag::__WALL)));
+            let _ = waitpid(self.pid, Some(WaitPidFlag::__WALL));
         }
         drop(self.child.wait());
     }
@@ -287,13 +287,18 @@ impl Maps {
 
     /// Whether an address is in some executable mapping.
     pub fn holds(&self, address: u64) -> bool {
-        self.mappings.iter().any(|mapping| (mapping.start..mapping.end).contains(&address))
+        self.mapping(address).is_some()
+    }
+
+    /// The mapping that holds an address; the kernel lists them in order.
+    fn mapping(&self, address: u64) -> Option<&Mapping> {
+        let after = self.mappings.partition_point(|mapping| mapping.start <= address);
+        self.mappings.get(after.checked_sub(1)?).filter(|mapping| address < mapping.end)
     }
 
     /// Whether an address is in code of a file whose path contains `name`.
     pub fn is_in(&self, address: u64, name: &str) -> bool {
-        let holds = |mapping: &&Mapping| (mapping.start..mapping.end).contains(&address);
-        self.mappings.iter().find(holds).is_some_and(|mapping| mapping.path.contains(name))
+        self.mapping(address).is_some_and(|mapping| mapping.path.contains(name))
     }
 
     /// Takes the images of files whose path contains `name` out of the map: their code stays, without rules.
@@ -311,8 +316,7 @@ impl CodeMap for Maps {
     }
 
     fn at(&self, address: u64) -> CodeAt<'_> {
-        let holds = |mapping: &&Mapping| (mapping.start..mapping.end).contains(&address);
-        match self.mappings.iter().find(holds) {
+        match self.mapping(address) {
             Some(Mapping { start, relative_start, image: Some(loaded), .. }) => {
                 CodeAt::Image { image: &loaded.image, relative_address: address - start + relative_start }
             }
