@@ -52,18 +52,27 @@ impl SectionBytes {
         self.len() == 0
     }
 
-    /// A range of bytes; borrowed when it lies in memory or in one block. `None` when it is not all there.
+    /// A range of bytes that lies in memory or in one block. `None` when it does not, or is not all there.
     #[must_use]
-    pub fn get(&self, offset: usize, len: usize) -> Option<Cow<'_, [u8]>> {
+    pub fn borrowed(&self, offset: usize, len: usize) -> Option<&[u8]> {
         let end = offset.checked_add(len).filter(|end| *end <= self.len())?;
         if let Source::Whole(bytes) = &self.0 {
-            return bytes.get(offset..end).map(Cow::Borrowed);
+            return bytes.get(offset..end);
         }
         let within = offset % BLOCK_BYTES;
-        if within + len <= BLOCK_BYTES {
-            return self.block(offset / BLOCK_BYTES)?.get(within..within + len).map(Cow::Borrowed);
+        if within + len > BLOCK_BYTES {
+            return None;
         }
-        self.gather(offset, end).map(Cow::Owned)
+        self.block(offset / BLOCK_BYTES)?.get(within..within + len)
+    }
+
+    /// A range of bytes, gathered when it lies in several blocks. `None` when it is not all there.
+    #[must_use]
+    pub fn get(&self, offset: usize, len: usize) -> Option<Cow<'_, [u8]>> {
+        match self.borrowed(offset, len) {
+            Some(bytes) => Some(Cow::Borrowed(bytes)),
+            None => self.gather(offset, offset.checked_add(len)?).map(Cow::Owned),
+        }
     }
 
     /// A few bytes by value.
@@ -83,6 +92,9 @@ impl SectionBytes {
     }
 
     fn gather(&self, offset: usize, end: usize) -> Option<Vec<u8>> {
+        if end > self.len() {
+            return None;
+        }
         let mut gathered = Vec::with_capacity(end - offset);
         let mut at = offset;
         while at < end {

@@ -101,6 +101,18 @@ impl PackedRule {
         self == Self::new(Form::OnFramePointer, 16, -16)
     }
 
+    /// Whether it is one of the first two forms.
+    #[inline]
+    pub(super) fn is_plain(self) -> bool {
+        self.0 >> 48 <= Form::OnFramePointer as u64
+    }
+
+    /// Whether a plain rule counts from rbp.
+    #[inline]
+    pub(super) fn is_on_frame_pointer(self) -> bool {
+        self.0 >> 48 == Form::OnFramePointer as u64
+    }
+
     /// The offset, or what the form says it is.
     #[inline]
     pub(super) fn offset(self) -> i32 {

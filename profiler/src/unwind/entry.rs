@@ -7,7 +7,7 @@
 
 use gimli::{DwEhPe, EndianSlice, LittleEndian, Reader};
 
-use super::program::{BadProgram, Factors, Instructions, Machine};
+use super::program::{BadProgram, Factors, Instructions, Machine, RuleBuffer};
 use super::rule::Rule;
 
 /// The longest entry that is read: far beyond what a compiler writes for one function.
@@ -229,10 +229,10 @@ impl<'a> Description<'a> {
         address.wrapping_sub(self.first) < self.len
     }
 
-    /// The rule at a covered address. `remembered` is scratch.
-    pub(super) fn rule_at(&self, address: u64, common: &Common, remembered: &mut Vec<Rule>) -> Result<Rule> {
+    /// Finds the rule at a covered address.
+    pub(super) fn rule_at(&self, address: u64, common: &Common, into: &mut RuleBuffer) -> Result<()> {
         let program = Instructions { entry: self.bytes, start: self.program_start, in_common: false };
         let target = address.wrapping_sub(self.first);
-        Ok(Machine::rule_at(&common.initial, common.factors, program, target, remembered)?)
+        Ok(Machine::rule_at(&common.initial, common.factors, program, target, into)?)
     }
 }

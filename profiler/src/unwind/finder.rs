@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::apply::GeneralRule;
 use super::entry::{Common, Description};
+use super::program::RuleBuffer;
 use super::rule::Rule;
 use super::search::Place;
 use super::stubs::{self, Proved};
@@ -17,124 +18,130 @@ const COMMON_BYTES_MAX: usize = 4096;
 /// The longest description that is copied for the expressions in it.
 const COPIED_BYTES_MAX: usize = 64 * 1024;
 
-/// A rule, and where the expressions it may hold lie.
-pub(super) struct Found {
-    /// The rule.
-    pub rule: Rule,
-    source: Source,
-}
-
-enum Source {
+/// Where the expressions lie that the found rule may hold.
+#[derive(Debug)]
+pub(super) enum Source {
     /// In these entries: the description's and the common one's.
     Entries(Place, Place),
     /// The rule was proved from instructions; these stand for the common entry.
     Proved(Vec<u8>),
 }
 
-impl From<Proved> for Found {
-    fn from(proved: Proved) -> Self {
-        Self { rule: proved.rule, source: Source::Proved(proved.expressions) }
-    }
-}
-
 /// Finds rules, keeping what many descriptions share.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
-    commons: FxHashMap<(ImageId, Place), Common>,
-    /// Scratch of running programs.
-    remembered: Vec<Rule>,
-}
-
-/// What a search table said of an address.
-enum Looked {
-    /// The rule.
-    Found(Found),
-    /// No description covers it; the one before it reaches to here.
-    Uncovered { described_to: u64 },
+    commons: Commons,
+    found: RuleBuffer,
 }
 
 impl Finder {
-    /// The rule at a relative address. `is_caller` says that it is one before a return address.
+    /// Finds the rule at a relative address, to be read by [`Finder::rule`]. `is_caller` says that the
+    /// address is one before a return address.
     pub(super) fn find(
         &mut self,
         image: &UnwindImage,
         address: u64,
         is_caller: bool,
-    ) -> Result<Found, EndReason> {
+    ) -> Result<Source, EndReason> {
         let listed_to = match self.look(image, image.listed(address), address)? {
-            Looked::Found(found) => return Ok(found),
-            Looked::Uncovered { described_to } => described_to,
+            Ok(source) => return Ok(source),
+            Err(described_to) => described_to,
         };
-        match self.look(image, image.indexed(address), address)? {
-            Looked::Found(found) => Ok(found),
-            Looked::Uncovered { described_to } => {
-                undescribed(image, address, is_caller, described_to.max(listed_to))
-            }
-        }
+        let described_to = match self.look(image, image.indexed(address), address)? {
+            Ok(source) => return Ok(source),
+            Err(described_to) => described_to.max(listed_to),
+        };
+        let missing = if image.needs_index() { EndReason::NotIndexed } else { EndReason::NoRule };
+        let proved = undescribed(image, address, is_caller, described_to).ok_or(missing)?;
+        self.found.rule = proved.rule;
+        Ok(Source::Proved(proved.expressions))
     }
 
-    /// The rule with its own copy of the expressions it holds.
-    pub(super) fn general(&self, image: &UnwindImage, found: Found) -> Result<GeneralRule, EndReason> {
-        let (place, common_place) = match found.source {
-            _ if !found.rule.has_expression() => return Ok(GeneralRule::new(found.rule, &[], &[])),
-            Source::Proved(expressions) => return Ok(GeneralRule::new(found.rule, &expressions, &[])),
+    /// The rule that was found last.
+    pub(super) fn rule(&self) -> &Rule {
+        &self.found.rule
+    }
+
+    /// The rule that was found last, with its own copy of the expressions it holds.
+    pub(super) fn general(&mut self, image: &UnwindImage, source: Source) -> Result<GeneralRule, EndReason> {
+        let rule = self.found.rule;
+        let (place, common_place) = match source {
+            _ if !rule.has_expression() => return Ok(GeneralRule::new(rule, &[], &[])),
+            Source::Proved(expressions) => return Ok(GeneralRule::new(rule, &expressions, &[])),
             Source::Entries(place, common_place) => (place, common_place),
         };
         let entry = image.entry(place).filter(|(head, _)| head.len <= COPIED_BYTES_MAX);
         let (_, description) = entry.ok_or(EndReason::BadRule)?;
-        let common = self.commons.get(&(image.id(), common_place)).ok_or(EndReason::BadRule)?;
-        Ok(GeneralRule::new(found.rule, &common.bytes, &description))
+        let common = self.commons.get(image, common_place)?;
+        Ok(GeneralRule::new(rule, &common.bytes, &description))
     }
 
-    fn look(&mut self, image: &UnwindImage, place: Option<Place>, address: u64) -> Result<Looked, EndReason> {
-        let Some(place) = place else { return Ok(Looked::Uncovered { described_to: 0 }) };
+    /// Finds the rule in a description, if it covers the address; else says where it ends.
+    fn look(
+        &mut self,
+        image: &UnwindImage,
+        place: Option<Place>,
+        address: u64,
+    ) -> Result<Result<Source, u64>, EndReason> {
+        let Some(place) = place else { return Ok(Err(0)) };
         let (head, bytes) = image.entry(place).ok_or(EndReason::BadRule)?;
         let common_place = Place { offset: head.common.ok_or(EndReason::BadRule)?, ..place };
-        let common = common_entry(&mut self.commons, image, common_place)?;
+        let common = self.commons.get(image, common_place)?;
         let section = image.entries(place.kind).ok_or(EndReason::BadRule)?;
         let entry_address = section.address.wrapping_add(place.offset);
         let description =
             Description::parse(head, &bytes, entry_address, common).map_err(|_| EndReason::BadRule)?;
         if !description.covers(address) {
-            let described_to = description.first.saturating_add(description.len);
-            return Ok(Looked::Uncovered { described_to });
+            return Ok(Err(description.first.saturating_add(description.len)));
         }
-        let rule =
-            description.rule_at(address, common, &mut self.remembered).map_err(|_| EndReason::BadRule)?;
-        Ok(Looked::Found(Found { rule, source: Source::Entries(place, common_place) }))
+        description.rule_at(address, common, &mut self.found).map_err(|_| EndReason::BadRule)?;
+        Ok(Ok(Source::Entries(place, common_place)))
     }
 }
 
-fn common_entry<'a>(
-    commons: &'a mut FxHashMap<(ImageId, Place), Common>,
-    image: &UnwindImage,
-    place: Place,
-) -> Result<&'a Common, EndReason> {
-    let key = (image.id(), place);
-    if !commons.contains_key(&key) {
-        if commons.len() >= COMMONS_MAX {
-            commons.clear();
+/// Common entries by image and place.
+#[derive(Debug, Default)]
+struct Commons {
+    entries: Vec<Common>,
+    index: FxHashMap<(ImageId, Place), usize>,
+    /// The last one asked for: most descriptions of a file have the same.
+    last: Option<((ImageId, Place), usize)>,
+}
+
+impl Commons {
+    fn get(&mut self, image: &UnwindImage, place: Place) -> Result<&Common, EndReason> {
+        let key = (image.id(), place);
+        let index = match self.last {
+            Some((last, index)) if last == key => index,
+            _ => self.find(image, place)?,
+        };
+        self.last = Some((key, index));
+        self.entries.get(index).ok_or(EndReason::BadRule)
+    }
+
+    fn find(&mut self, image: &UnwindImage, place: Place) -> Result<usize, EndReason> {
+        let key = (image.id(), place);
+        if let Some(index) = self.index.get(&key) {
+            return Ok(*index);
+        }
+        if self.entries.len() >= COMMONS_MAX {
+            *self = Self::default();
         }
         let entry = image.entry(place).filter(|(head, _)| head.len <= COMMON_BYTES_MAX);
         let (_, bytes) = entry.ok_or(EndReason::BadRule)?;
-        commons.insert(key, Common::parse(place.kind, &bytes).map_err(|_| EndReason::BadRule)?);
+        self.entries.push(Common::parse(place.kind, &bytes).map_err(|_| EndReason::BadRule)?);
+        let index = self.entries.len() - 1;
+        self.index.insert(key, index);
+        Ok(index)
     }
-    commons.get(&key).ok_or(EndReason::BadRule)
 }
 
 /// The rule of code that no description covers: only what its instructions prove.
-fn undescribed(
-    image: &UnwindImage,
-    address: u64,
-    is_caller: bool,
-    described_to: u64,
-) -> Result<Found, EndReason> {
+fn undescribed(image: &UnwindImage, address: u64, is_caller: bool, described_to: u64) -> Option<Proved> {
     let proved = if is_caller {
         stubs::signal_return(image, address.wrapping_add(1))
     } else {
         stubs::stub(image, address).or_else(|| stubs::signal_return(image, address))
     };
-    let proved = proved.or_else(|| stubs::program_entry(image, address, described_to));
-    let missing = if image.needs_index() { EndReason::NotIndexed } else { EndReason::NoRule };
-    proved.map(Found::from).ok_or(missing)
+    proved.or_else(|| stubs::program_entry(image, address, described_to))
 }

@@ -41,42 +41,63 @@ pub(super) struct Instructions<'a> {
 
 /// The machine: the current rule, and what it was.
 pub(super) struct Machine<'a> {
-    rule: Rule,
+    rule: &'a mut Rule,
     initial: Option<&'a Rule>,
     remembered: &'a mut Vec<Rule>,
     factors: Factors,
     /// The largest distance of the frame address from the stack pointer so far; everything once another
     /// register held the frame.
     deepest: i32,
+    /// The lowest slot below the frame address that any register was said to be in.
+    lowest: i32,
+}
+
+/// A rule in place, and scratch for the states that finding it remembers.
+#[derive(Debug)]
+pub(super) struct RuleBuffer {
+    /// The rule found last.
+    pub rule: Rule,
+    remembered: Vec<Rule>,
+}
+
+impl Default for RuleBuffer {
+    fn default() -> Self {
+        Self { rule: Rule::EMPTY, remembered: Vec::new() }
+    }
 }
 
 impl<'a> Machine<'a> {
     /// Runs a common entry's instructions: the rule its descriptions begin with.
     pub(super) fn initial_rule(factors: Factors, instructions: Instructions<'_>) -> Result<Rule> {
-        let mut remembered = Vec::new();
-        let mut machine = Machine::new(Rule::EMPTY, None, factors, &mut remembered);
-        machine.run(instructions, 0)?;
-        Ok(machine.rule)
+        let (mut rule, mut remembered) = (Rule::EMPTY, Vec::new());
+        Machine::new(&mut rule, None, factors, &mut remembered).run(instructions, 0)?;
+        Ok(rule)
     }
 
-    /// Runs a description's instructions up to `target`, counted from the description's first address.
-    ///
-    /// `remembered` is scratch, kept by the caller so that it is allocated once.
+    /// Runs a description's instructions up to `target`, counted from the description's first address, and
+    /// leaves the rule there in `into`: rules are large, and this is the hot part of a first hit.
     pub(super) fn rule_at(
         initial: &'a Rule,
         factors: Factors,
         instructions: Instructions<'_>,
         target: u64,
-        remembered: &'a mut Vec<Rule>,
-    ) -> Result<Rule> {
-        remembered.clear();
-        let mut machine = Machine::new(*initial, Some(initial), factors, remembered);
+        into: &'a mut RuleBuffer,
+    ) -> Result<()> {
+        into.remembered.clear();
+        into.rule = *initial;
+        let mut machine = Machine::new(&mut into.rule, Some(initial), factors, &mut into.remembered);
         machine.run(instructions, target)?;
-        Ok(machine.finish())
+        machine.judge_slots_below();
+        Ok(())
     }
 
-    fn new(rule: Rule, initial: Option<&'a Rule>, factors: Factors, remembered: &'a mut Vec<Rule>) -> Self {
-        Self { rule, initial, remembered, factors, deepest: 0 }
+    fn new(
+        rule: &'a mut Rule,
+        initial: Option<&'a Rule>,
+        factors: Factors,
+        remembered: &'a mut Vec<Rule>,
+    ) -> Self {
+        Self { rule, initial, remembered, factors, deepest: 0, lowest: 0 }
     }
 
     /// Every instruction takes at least one byte, so this ends.
@@ -158,10 +179,10 @@ impl<'a> Machine<'a> {
                 if self.remembered.len() == REMEMBERED_MAX {
                     return Err(BadProgram);
                 }
-                self.remembered.push(self.rule);
+                self.remembered.push(*self.rule);
             }
             gimli::DW_CFA_restore_state => {
-                self.rule = self.remembered.pop().ok_or(BadProgram)?;
+                *self.rule = self.remembered.pop().ok_or(BadProgram)?;
             }
             gimli::DW_CFA_restore_extended => self.restore(unsigned(rest)?)?,
             // How many bytes of arguments a throwing call pops: nothing a stack walk needs.
@@ -212,6 +233,9 @@ impl<'a> Machine<'a> {
         if let Some(place) = usize::try_from(number).ok().and_then(|at| self.rule.registers.get_mut(at)) {
             *place = found;
         }
+        if let Where::At(offset) = found {
+            self.lowest = self.lowest.min(offset);
+        }
         Ok(())
     }
 
@@ -247,10 +271,10 @@ impl<'a> Machine<'a> {
     /// Compilers leave "saved at" rules standing while an epilogue pops. A slot that now lies below the
     /// stack pointer but lay above it before was popped: its register holds the caller's value again. A slot
     /// that never lay above is a save in the red zone, whose bytes no sample copies.
-    fn finish(mut self) -> Rule {
-        let FrameAddress::Offset { register: RSP, offset } = self.rule.frame else { return self.rule };
-        if self.rule.is_signal {
-            return self.rule;
+    fn judge_slots_below(&mut self) {
+        let FrameAddress::Offset { register: RSP, offset } = self.rule.frame else { return };
+        if self.rule.is_signal || self.lowest.saturating_neg() <= offset {
+            return;
         }
         for place in &mut self.rule.registers[..REGISTER_COUNT - 1] {
             match *place {
@@ -261,7 +285,6 @@ impl<'a> Machine<'a> {
                 _ => {}
             }
         }
-        self.rule
     }
 }
 

@@ -61,8 +61,14 @@ impl HeaderTable {
     pub(super) fn description_before(&self, bytes: &SectionBytes, address: u64) -> Option<u64> {
         let wanted = i32::try_from(address.wrapping_sub(self.address).cast_signed()).ok()?;
         let (mut low, mut len) = (0, self.count);
-        // The pair at `low` starts at or before the address, or none does.
+        // The pair at `low` starts at or before the address, or none does. The search goes by single pairs
+        // until what is left lies in memory together.
         while len > 1 {
+            if let Some(rest) = bytes.borrowed(self.start + low * PAIR_BYTES, len * PAIR_BYTES) {
+                let (pairs, _) = rest.as_chunks::<PAIR_BYTES>();
+                low += pairs.partition_point(|pair| split(*pair).0 <= wanted).saturating_sub(1);
+                break;
+            }
             let half = len / 2;
             if self.pair(bytes, low + half)?.0 <= wanted {
                 low += half;
@@ -73,12 +79,15 @@ impl HeaderTable {
         (first <= wanted).then(|| self.address.wrapping_add_signed(i64::from(description)))
     }
 
-    #[inline]
     fn pair(&self, bytes: &SectionBytes, index: usize) -> Option<(i32, i32)> {
-        let pair = bytes.fixed::<PAIR_BYTES>(self.start + index * PAIR_BYTES)?;
-        let [a, b, c, d, e, f, g, h] = pair;
-        Some((i32::from_le_bytes([a, b, c, d]), i32::from_le_bytes([e, f, g, h])))
+        bytes.fixed::<PAIR_BYTES>(self.start + index * PAIR_BYTES).map(split)
     }
+}
+
+/// A pair's first address and description, as distances.
+#[inline]
+fn split([a, b, c, d, e, f, g, h]: [u8; PAIR_BYTES]) -> (i32, i32) {
+    (i32::from_le_bytes([a, b, c, d]), i32::from_le_bytes([e, f, g, h]))
 }
 
 /// A search table built by scanning, for files that carry none.

@@ -9,7 +9,7 @@ use microscope_capture::EndReason;
 
 use super::apply::{Caller, GeneralRule};
 use super::cache::{Cache, Epoch, Form, PackedRule};
-use super::finder::{Finder, Found};
+use super::finder::{Finder, Source};
 use super::frame_pointers::Chain;
 use super::reader::SampledStack;
 use super::{
@@ -256,26 +256,40 @@ impl Unwinder {
         loop {
             let frame = *at;
             let rule = self.rule(epoch, frame.address, map)?;
-            *at = match rule.form() {
-                Form::OnStackPointer => plain_step(rule, frame.sp, frame, memory)?,
-                Form::OnFramePointer => plain_step(rule, frame.bp, frame, memory)?,
-                Form::General => {
-                    // Only the first frame's other registers are at hand.
-                    let is_first = frames.len() == frames_before;
-                    let registers = if is_first { *start } else { frame.registers() };
-                    let rule = self.cache.general(rule).ok_or(EndReason::BadRule)?;
-                    let (caller, kind) = match general_step(rule, &registers, frame.address.kind, memory) {
-                        Err(Stop::End(EndReason::NoRegister)) => return Err(Stop::NeedsAllRegisters),
-                        step => step?,
-                    };
-                    Frame::of(&caller, kind).ok_or(Stop::NeedsAllRegisters)?
-                }
-                Form::Outermost => return Err(Stop::End(EndReason::Complete)),
-                Form::NoRule => return Err(Stop::End(EndReason::NoRule)),
-                Form::BadRule => return Err(Stop::End(EndReason::BadRule)),
+            *at = if rule.is_plain() {
+                plain_step(rule, frame, memory)?
+            } else {
+                // Only the first frame's other registers are at hand.
+                let is_first = frames.len() == frames_before;
+                self.special_step(rule, frame, is_first.then_some(start), memory)?
             };
             push(frames, at.address)?;
         }
+    }
+
+    /// A step by a rule of no plain form, if there is a step.
+    #[cold]
+    fn special_step(
+        &self,
+        rule: PackedRule,
+        frame: Frame,
+        start: Option<&Registers>,
+        memory: &impl StackReader,
+    ) -> Result<Frame, Stop> {
+        let general = match rule.form() {
+            Form::General => self.cache.general(rule).ok_or(EndReason::BadRule)?,
+            Form::Outermost => return Err(Stop::End(EndReason::Complete)),
+            Form::NoRule => return Err(Stop::End(EndReason::NoRule)),
+            Form::OnStackPointer | Form::OnFramePointer | Form::BadRule => {
+                return Err(Stop::End(EndReason::BadRule));
+            }
+        };
+        let registers = start.copied().unwrap_or_else(|| frame.registers());
+        let (caller, kind) = match general_step(general, &registers, frame.address.kind, memory) {
+            Err(Stop::End(EndReason::NoRegister)) => return Err(Stop::NeedsAllRegisters),
+            step => step?,
+        };
+        Frame::of(&caller, kind).ok_or(Stop::NeedsAllRegisters)
     }
 
     /// The same walk with every register, by rules fresh from the image.
@@ -289,8 +303,8 @@ impl Unwinder {
         let kind = frames.last().map_or(RawFrameKind::Exact, |frame| frame.kind);
         let mut address = RawFrame { address: registers.ip().ok_or(EndReason::NoRegisters)?, kind };
         loop {
-            let (image, found) = self.find(address, map)?;
-            let rule = self.finder.general(image, found)?;
+            let (image, source) = self.find(address, map)?;
+            let rule = self.finder.general(image, source)?;
             let (caller, kind) = general_step(&rule, registers, address.kind, memory)?;
             *registers = caller;
             address = RawFrame { address: registers.ip().ok_or(EndReason::NoRegister)?, kind };
@@ -314,10 +328,10 @@ impl Unwinder {
     fn look_up(&mut self, epoch: Epoch, frame: RawFrame, map: &impl CodeMap) -> Result<PackedRule, Stop> {
         self.counters.cache_misses += 1;
         let rule = match self.find(frame, map) {
-            Ok((image, found)) => match PackedRule::pack(&found.rule) {
+            Ok((image, source)) => match PackedRule::pack(self.finder.rule()) {
                 Some(packed) => packed,
                 None => {
-                    let general = self.finder.general(image, found)?;
+                    let general = self.finder.general(image, source)?;
                     self.cache.add_general(general)
                 }
             },
@@ -328,7 +342,11 @@ impl Unwinder {
         Ok(rule)
     }
 
-    fn find<'m>(&mut self, frame: RawFrame, map: &'m impl CodeMap) -> Result<(&'m UnwindImage, Found), Stop> {
+    fn find<'m>(
+        &mut self,
+        frame: RawFrame,
+        map: &'m impl CodeMap,
+    ) -> Result<(&'m UnwindImage, Source), Stop> {
         let is_caller = frame.kind == RawFrameKind::ReturnAddress;
         match map.at(frame.lookup_address()) {
             CodeAt::Image { image, relative_address } => {
@@ -340,15 +358,17 @@ impl Unwinder {
     }
 }
 
-/// A step by a packed rule, whose frame address counts from `base`.
+/// A step by a plain rule. Written without branches on the rule's form: which one comes next cannot be
+/// predicted, and a wrong guess costs more than the step.
 #[inline]
-fn plain_step(rule: PackedRule, base: u64, frame: Frame, memory: &impl StackReader) -> Result<Frame, Stop> {
+fn plain_step(rule: PackedRule, frame: Frame, memory: &impl StackReader) -> Result<Frame, Stop> {
+    let base = if rule.is_on_frame_pointer() { frame.bp } else { frame.sp };
     let frame_address = base.wrapping_add_signed(i64::from(rule.offset()));
     let return_address = memory.word(frame_address.wrapping_sub(8))?;
-    let bp = match rule.bp_offset() {
-        0 => frame.bp,
-        offset => memory.word(frame_address.wrapping_add_signed(i64::from(offset)))?,
-    };
+    // An unchanged rbp reads the return address again, and drops it.
+    let slot = if rule.bp_offset() == 0 { -8 } else { rule.bp_offset() };
+    let saved = memory.word(frame_address.wrapping_add_signed(i64::from(slot)))?;
+    let bp = if rule.bp_offset() == 0 { frame.bp } else { saved };
     if frame_address <= frame.sp {
         return Err(Stop::End(EndReason::NoProgress));
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::registers::{RBP, RBX, RIP, RSP};
-use crate::unwind::program::{Factors, Instructions, Machine};
+use crate::unwind::program::{Factors, Instructions, Machine, RuleBuffer};
 use crate::unwind::rule::{FrameAddress, Rule, Where};
 
 const FACTORS: Factors = Factors { code: 1, data: -8 };
@@ -32,8 +32,9 @@ fn check(program: &[u8], target: u64, expected: &str) {
     let mut initial = Rule::at_stack_pointer(8);
     initial.registers[usize::from(RSP)] = Where::Unspecified;
     let instructions = Instructions { entry: program, start: 0, in_common: false };
-    let found = Machine::rule_at(&initial, FACTORS, instructions, target, &mut Vec::new());
-    let found = found.map_or_else(|bad| format!("{bad:?}"), |rule| text(&rule));
+    let mut found = RuleBuffer::default();
+    let ran = Machine::rule_at(&initial, FACTORS, instructions, target, &mut found);
+    let found = ran.map_or_else(|bad| format!("{bad:?}"), |()| text(&found.rule));
     assert_eq!(found, expected, "at {target}");
 }
 

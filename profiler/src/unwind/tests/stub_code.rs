@@ -3,7 +3,7 @@
 use microscope_capture::EndReason;
 
 use crate::unwind::finder::Finder;
-use crate::unwind::rule::FrameAddress;
+use crate::unwind::rule::{FrameAddress, Rule};
 use crate::unwind::{Section, SectionBytes, UnwindImage, UnwindSections};
 
 const START: u64 = 0x1000;
@@ -18,15 +18,19 @@ fn image_of(stubs: &[u8], text: &[u8]) -> UnwindImage {
     })
 }
 
+fn find(image: &UnwindImage, address: u64, is_caller: bool) -> Result<Rule, EndReason> {
+    let mut finder = Finder::default();
+    finder.find(image, address, is_caller).map(|_| *finder.rule())
+}
+
 /// The distance of the frame from the stack pointer at each offset, or why there is none.
 fn check_stub(code: &[u8], expected: &[(u64, Result<i32, EndReason>)]) {
     let image = image_of(code, &[]);
     for (offset, distance) in expected {
-        let found =
-            Finder::default().find(&image, START + offset, false).map(|found| match found.rule.frame {
-                FrameAddress::Offset { offset, .. } => offset,
-                other => panic!("{other:?}"),
-            });
+        let found = find(&image, START + offset, false).map(|rule| match rule.frame {
+            FrameAddress::Offset { offset, .. } => offset,
+            other => panic!("{other:?}"),
+        });
         assert_eq!(found, *distance, "at {offset}");
     }
 }
@@ -64,9 +68,8 @@ fn an_address_inside_an_instruction_or_unknown_code_proves_nothing() {
 #[test]
 fn the_signal_return_is_known_by_its_bytes() {
     let image = image_of(&[], &[0x90, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05, 0x90]);
-    let is_signal = |address: u64, is_caller| {
-        Finder::default().find(&image, 2 * START + address, is_caller).map(|found| found.rule.is_signal)
-    };
+    let is_signal =
+        |address: u64, is_caller| find(&image, 2 * START + address, is_caller).map(|rule| rule.is_signal);
     // As a handler's return address it is looked up one before.
     assert_eq!(is_signal(0, true), Ok(true));
     assert_eq!(is_signal(1, false), Ok(true));
@@ -77,8 +80,8 @@ fn the_signal_return_is_known_by_its_bytes() {
 #[test]
 fn the_programs_entry_has_no_caller() {
     let image = image_of(&[], &[0x90; 0x200]);
-    let find = |address: u64| Finder::default().find(&image, 2 * START + address, true);
-    assert_eq!(find(0x50).map(|found| found.rule), Ok(crate::unwind::rule::Rule::outermost()));
-    assert_eq!(find(0x3f).err(), Some(EndReason::NoRule));
-    assert_eq!(find(0x140).err(), Some(EndReason::NoRule));
+    let at = |address: u64| find(&image, 2 * START + address, true);
+    assert_eq!(at(0x50), Ok(Rule::outermost()));
+    assert_eq!(at(0x3f), Err(EndReason::NoRule));
+    assert_eq!(at(0x140), Err(EndReason::NoRule));
 }
