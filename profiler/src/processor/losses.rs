@@ -120,3 +120,68 @@ fn row(kind: LossKind, count: u64, (from_ns, until_ns): (u64, u64), ring: Option
         detail: microscope_capture::StringId::new(0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Lost, Record, Stamp};
+
+    const SAMPLES: RingId = RingId { cpu: 3, kind: RingKind::Samples };
+    const SIDE_BAND: RingId = RingId { cpu: 3, kind: RingKind::SideBand };
+
+    /// Notes records of a recording that began at 1 s: time in ms and how many were lost (0: another record).
+    fn losses(records: &[(RingId, u64, u64)]) -> Losses {
+        let mut losses = Losses::new(1_000_000_000);
+        for (ring, time_ms, lost) in records {
+            let stamp = Stamp { event: 0, pid: 1, tid: 1, time_ns: time_ms * 1_000_000, cpu: ring.cpu };
+            let body = match lost {
+                0 => Body::Output(&[]),
+                count => Body::Lost(Lost { count: *count, samples_only: false }),
+            };
+            let record = Record { stamp, body };
+            losses.on(&Unit { ring: *ring, position: 0, is_late: false, attached: None, record });
+        }
+        losses
+    }
+
+    fn rows(losses: Losses) -> Vec<(LossKind, u64, u64, u64)> {
+        let mut builder = Builder::new();
+        losses.write(&mut builder);
+        let rows = builder.tables.losses.iter().map(|(_, row)| {
+            assert_eq!(row.cpu, Some(3));
+            (row.kind, row.count, row.from_ns / 1_000_000, row.until_ns / 1_000_000)
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn a_loss_lies_after_the_last_record_of_its_own_ring() {
+        let seen = [(SAMPLES, 1200, 0), (SIDE_BAND, 1300, 0), (SAMPLES, 1500, 7), (SIDE_BAND, 1600, 2)];
+        let expected = [(LossKind::RingFull, 7, 200, 500), (LossKind::SideBandFull, 2, 300, 600)];
+        assert_eq!(rows(losses(&seen)), expected);
+    }
+
+    #[test]
+    fn losses_close_together_are_one_row() {
+        let seen = [(SAMPLES, 1100, 1), (SAMPLES, 1150, 2), (SAMPLES, 1400, 0), (SAMPLES, 1450, 4)];
+        let expected = [(LossKind::RingFull, 3, 0, 150), (LossKind::RingFull, 4, 400, 450)];
+        assert_eq!(rows(losses(&seen)), expected);
+    }
+
+    #[test]
+    fn what_only_the_kernels_count_knows_was_lost_at_the_end() {
+        let mut losses = losses(&[(SAMPLES, 1100, 1), (SAMPLES, 1900, 0)]);
+        losses.on_report(&CollectorReport {
+            cause: crate::collector::EndCause::Stopped,
+            started_ns: 1_000_000_000,
+            ended_ns: 2_000_000_000,
+            rings: vec![crate::collector::RingReport { ring: SAMPLES, bytes: 0, lost_records: Some(5) }],
+            targets: Vec::new(),
+            exit: None,
+            own: crate::sys::process::CpuTimes::default(),
+            wakeups: 0,
+            copied_bytes: 0,
+        });
+        assert_eq!(rows(losses), [(LossKind::RingFull, 1, 0, 100), (LossKind::RingFull, 4, 900, 1000)]);
+    }
+}

@@ -6,13 +6,13 @@ use microscope_capture::{
 };
 
 use crate::annotate::Stacks;
-use crate::records::{Sample, Stamp, Words};
-use crate::registers::Registers;
+use crate::records::{Sample, Stamp};
 use crate::tracking::{Space, ThreadRef, Tracker};
-use crate::unwind::{RawFrame, RawFrameKind, SampledInput, StackPolicy, Unwinder};
+use crate::unwind::{RawFrame, SampledInput, StackPolicy, Unwinder};
 
 use super::code::Code;
 use super::duplicates::Duplicates;
+use super::frames::{innermost_alone, push_kernel, row_of};
 
 /// Rows of the stack tree at most: a program that makes a new stack with every sample must not fill memory.
 const STACKS_MAX: usize = 1 << 24;
@@ -179,32 +179,4 @@ impl Samples {
         push_kernel(sample.kernel_chain, &mut self.frames);
         self.frames.extend_from_slice(&self.user_frames);
     }
-}
-
-/// There are no rules for 32-bit code: only the sampled instruction is known.
-fn innermost_alone(registers: &Registers, frames: &mut Vec<RawFrame>) -> EndReason {
-    frames.extend(registers.ip().map(RawFrame::exact));
-    EndReason::NoRule
-}
-
-fn push_kernel(chain: Words<'_>, frames: &mut Vec<RawFrame>) {
-    let mut chain = chain.iter();
-    frames.extend(chain.next().map(RawFrame::exact));
-    frames.extend(chain.map(RawFrame::return_address));
-}
-
-/// Where the kernel's half of the address space begins, on every architecture with one.
-const KERNEL_HALF: u64 = 1 << 63;
-
-fn row_of(frame: RawFrame, kernel: Option<ModuleId>, space: Space<'_>) -> Frame {
-    let is_caller = frame.kind == RawFrameKind::ReturnAddress;
-    if let Some(kernel) = kernel.filter(|_| frame.address >= KERNEL_HALF) {
-        let kind = if is_caller { FrameKind::KernelCaller } else { FrameKind::Kernel };
-        return Frame { kind, role: CodeRole::Plain, module: Some(kernel), address: frame.address };
-    }
-    let kind = if is_caller { FrameKind::NativeCaller } else { FrameKind::Native };
-    let view = space.find(frame.lookup_address()).filter(|_| !space.is_uncertain());
-    let (module, address) = view
-        .map_or((None, frame.address), |view| (Some(view.module.id), view.relative_address(frame.address)));
-    Frame { kind, role: CodeRole::Plain, module, address }
 }
