@@ -2,10 +2,11 @@
 
 use microscope_capture::{MeasureId, Tables};
 
+use crate::both::both;
 use crate::keys::KeyMap;
 use crate::paths::{Paths, Shape};
 use crate::select::Selection;
-use crate::weights::{Cost, Quantity, Weights};
+use crate::weights::{Cost, Quantity, SAMPLES_WORTH_A_THREAD, Weights};
 use crate::{Query, QueryError};
 
 /// What the views of costs start from.
@@ -17,20 +18,14 @@ pub(crate) struct Question<'c> {
     pub(crate) paths: Paths,
 }
 
-/// Rows from which on adding up samples and looking at frames and stacks are worth a thread each.
-const ROWS_WORTH_A_THREAD: usize = 100_000;
-
 impl<'c> Question<'c> {
     pub(crate) fn new(tables: &'c Tables, query: &Query) -> Result<Self, QueryError> {
         let selection = Selection::new(tables, query)?;
         let weigh = || Weights::of(tables, &selection);
-        let (weights, (keys, shape)) = if tables.samples.len() < ROWS_WORTH_A_THREAD {
+        let (weights, (keys, shape)) = if tables.samples.len() < SAMPLES_WORTH_A_THREAD {
             (weigh(), key(tables, query))
         } else {
-            std::thread::scope(|scope| {
-                let keyed = scope.spawn(|| key(tables, query));
-                (weigh(), keyed.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            })
+            both(weigh, || key(tables, query))
         };
         Ok(Self::weighed(tables, selection.measure, weights, keys, shape))
     }

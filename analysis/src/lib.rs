@@ -20,6 +20,7 @@
 
 mod accumulate;
 mod ask;
+mod both;
 mod error;
 pub mod export;
 mod facts;

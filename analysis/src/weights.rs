@@ -1,10 +1,11 @@
 //! The first pass over samples: how much each stack weighs. Every view starts from these integers.
 
-use std::ops::{AddAssign, Sub};
+use std::ops::{AddAssign, Range, Sub};
 
 use microscope_capture::{Measure, MeasureSource, StackId, Tables};
 use serde::Serialize;
 
+use crate::both::both;
 use crate::select::Selection;
 
 /// An amount of the quantity asked for, and how many samples it was seen by.
@@ -71,6 +72,8 @@ impl<'c> Quantity<'c> {
     }
 }
 
+/// Samples from which on a second thread pays.
+pub(crate) const SAMPLES_WORTH_A_THREAD: usize = 100_000;
 /// Samples whose weights are looked at before they are added: few enough to stay in the first cache.
 const SAMPLES_PER_CHUNK: usize = 1024;
 
@@ -92,9 +95,26 @@ impl Weights {
 
     /// Adds up the samples of `tables` that `selection` lets through. Reads only the columns it must.
     pub(crate) fn of(tables: &Tables, selection: &Selection) -> Self {
+        let range = selection.range(tables);
+        let mut weights = if range.len() < SAMPLES_WORTH_A_THREAD {
+            Self::of_rows(tables, selection, range)
+        } else {
+            let middle = range.start + range.len() / 2;
+            let (mut first, second) = both(
+                || Self::of_rows(tables, selection, range.start..middle),
+                || Self::of_rows(tables, selection, middle..range.end),
+            );
+            first.merge(&second);
+            first
+        };
+        weights.sum();
+        weights
+    }
+
+    /// The same of some rows; the whole is not yet summed.
+    fn of_rows(tables: &Tables, selection: &Selection, range: Range<usize>) -> Self {
         let mut weights = Self::empty(tables.stacks.len());
         let samples = &tables.samples;
-        let range = selection.range(tables);
         if selection.takes_all_of_range() {
             weights.add_all(&samples.stack[range.clone()], &samples.weight[range]);
         } else {
@@ -102,8 +122,12 @@ impl Weights {
                 weights.add(samples.stack[at], Cost { weight: samples.weight[at], samples: 1 });
             }
         }
-        weights.sum();
         weights
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.no_stack += other.no_stack;
+        self.of_stack.iter_mut().zip(&other.of_stack).for_each(|(cost, other)| *cost += *other);
     }
 
     /// Adds up every sample. Most weights are the sampling period, and counting touches a quarter of the

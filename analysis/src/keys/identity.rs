@@ -58,8 +58,8 @@ impl Identity {
         let text = |id: StringId| tables.strings.get(id);
         let path = |module: Option<ModuleId>| module.map_or("", |id| text(tables.modules.path[id.index()]));
         let function = |id: FunctionId| {
-            let row = tables.functions.row(id);
-            (text(row.name), path(row.module), row.relative_address)
+            let (functions, at) = (&tables.functions, id.index());
+            (text(functions.name[at]), path(functions.module[at]), functions.relative_address[at])
         };
         let ranked = |rank: u8, (name, module, number)| (rank, name, module, number);
         match self {

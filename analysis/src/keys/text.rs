@@ -85,14 +85,14 @@ impl<'c> Key<'c> {
     }
 
     fn of_function(tables: &'c Tables, kind: KeyKind, id: FunctionId) -> Self {
-        let (texts, row) = (Texts(tables), tables.functions.row(id));
-        let name = texts.text(row.name);
+        let (texts, functions, at) = (Texts(tables), &tables.functions, id.index());
+        let (name, line) = (texts.text(functions.name[at]), functions.line[at]);
         Self {
-            module: row.module.map(|id| texts.module(id)),
+            module: functions.module[at].map(|id| texts.module(id)),
             function: Some(name),
-            file: row.file.map(|id| texts.file(id)),
-            line: (row.line != 0).then_some(row.line),
-            folded: row.flags == FunctionFlags::Folded,
+            file: functions.file[at].map(|id| texts.file(id)),
+            line: (line != 0).then_some(line),
+            folded: functions.flags[at] == FunctionFlags::Folded,
             ..Self::named(kind, name)
         }
     }
