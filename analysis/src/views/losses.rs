@@ -103,7 +103,9 @@ pub(crate) fn loss_rows<'c>(tables: &'c Tables, selection: &'c Selection) -> imp
 
 /// Samples that were taken but are not there. Records that a full ring lost count as samples.
 pub(crate) fn lost_samples(tables: &Tables, selection: &Selection) -> u64 {
-    loss_rows(tables, selection).filter(|row| unit_of(row.kind) == "samples").map(|row| row.count).sum()
+    loss_rows(tables, selection)
+        .filter(|row| unit_of(row.kind) == "samples")
+        .fold(0, |sum, row| row.count.saturating_add(sum))
 }
 
 const fn unit_of(kind: LossKind) -> &'static str {

@@ -135,8 +135,11 @@ fn recording<'c>(tables: &'c Tables, selection: &Selection, threads: &threads::T
     let rate = |row: &RateChange| row.measure == selection.measure;
     let last_rate = tables.rate_changes.iter().map(|(_, row)| row).rfind(rate);
     let achieved = cpu_time(tables, selection, threads).and_then(|time| {
-        let sampled_ns =
-            if threads.quantity.user_only { time.user_ns } else { time.user_ns + time.system_ns };
+        let sampled_ns = if threads.quantity.user_only {
+            time.user_ns
+        } else {
+            time.user_ns.saturating_add(time.system_ns)
+        };
         (sampled_ns > 0).then(|| threads.whole.samples as f64 * 1e9 / sampled_ns as f64)
     });
     Recording {

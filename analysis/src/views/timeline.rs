@@ -60,7 +60,7 @@ pub fn timeline<'c>(capture: &'c Capture, query: &Query, buckets: u32) -> Result
 
 /// The time asked for: its beginning and the length of a bucket. Open ends are those of the samples.
 fn split(tables: &Tables, selection: &Selection, buckets: u64) -> (u64, u64) {
-    let last = tables.samples.time_ns.last().map_or(0, |time| time + 1);
+    let last = tables.samples.time_ns.last().map_or(0, |time| time.saturating_add(1));
     let until = selection.to_ns.unwrap_or(last).max(selection.from_ns);
     (selection.from_ns, (until - selection.from_ns).div_ceil(buckets).max(1))
 }
