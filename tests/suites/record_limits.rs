@@ -1,6 +1,7 @@
 //! What cannot be had is said: stacks deeper than their copies, kernel time without permission, other users.
 
 use microscope_tests::check::{check_answer, check_whole_stacks};
+use microscope_tests::microscope::Finished;
 use microscope_tests::report::{Rows, number};
 use microscope_tests::{Record, requirement};
 
@@ -36,8 +37,8 @@ fn more_copied_bytes_keep_more_of_a_deep_stack() {
 
 #[test]
 fn frame_pointers_alone_find_the_callers_of_code_that_keeps_them() {
-    let built =
-        program("shares.c", "-O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer").build().unwrap();
+    // Optimized, gcc leaves out the frame of a function that needs none, whatever it is told.
+    let built = program("shares.c", "-O0").build().unwrap();
     let recording = Record::default().options("--stack frame-pointers").run(&built).unwrap();
     let folded = recording.user_stacks().unwrap();
     let path = |caller: &str| folded.percent_of_path(&["main".into(), caller.into(), "spin".into()]);
@@ -114,8 +115,10 @@ fn another_users_process_is_refused_with_the_reason() {
     if !requirement::root() || !requirement::program("setpriv", "util-linux") {
         return;
     }
-    let own = std::process::id();
-    let refused = Record::default().as_user(NOBODY).attach(&[own]).unwrap_err().to_string();
-    assert!(refused.contains("code: Some(1)") || refused.contains("Some(\n        1"), "{refused}");
-    assert!(refused.contains("permi"), "{refused}");
+    let directory = tempfile::tempdir().unwrap();
+    let mut command =
+        Record::default().as_user(NOBODY).command(&directory.path().join("none.mscope")).unwrap();
+    command.arg("-p").arg(std::process::id().to_string());
+    let refused = Finished::from(command.output().unwrap()).expect_code(1).unwrap();
+    assert!(refused.stderr.contains("as root, or with CAP_PERFMON"), "no remedy: {}", refused.stderr);
 }
