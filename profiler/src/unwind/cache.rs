@@ -1,20 +1,16 @@
 //! Rules that were used before, by address space and address.
 //!
 //! ```text
-//! slot   key  = epoch << 48 | is caller << 47 | address    rule = form << 48 | rbp slot << 32 | frame offset
+//! slot   key = epoch << 48 | is caller << 47 | address      rule: a `PackedRule`
 //! ```
 //!
-//! A slot is 16 bytes, so that four share a cache line and none straddles two. The rules of nearly all code
-//! fit: the frame address is the stack or frame pointer plus a constant, the return address lies just
-//! below it, and rbp is unchanged or saved near it. Everything else is an index into a side table.
+//! A slot is 16 bytes, so that four share a cache line and none straddles two.
 
-use microscope_capture::EndReason;
 use rustc_hash::FxHashMap;
 
 use super::apply::GeneralRule;
-use super::rule::{FrameAddress, Rule, Where};
+use super::packed::PackedRule;
 use super::{RawFrame, RawFrameKind};
-use crate::registers::{RBP, RIP, RSP};
 
 /// Slots of the table: 256 KiB, of which a recording touches what its hot code needs.
 const SLOTS_LOG2: u32 = 14;
@@ -24,107 +20,6 @@ const GENERAL_MAX: usize = 1024;
 const ADDRESS_BITS: u32 = 47;
 /// Where the epoch begins in a key.
 const EPOCH_SHIFT: u32 = 48;
-
-/// A rule in the form the hot loop runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PackedRule(u64);
-
-/// What a packed rule says to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Form {
-    /// The frame address is the stack pointer plus the offset.
-    OnStackPointer = 0,
-    /// The frame address is rbp plus the offset.
-    OnFramePointer = 1,
-    /// There is no caller.
-    Outermost = 2,
-    /// The offset is the index of a general rule.
-    General = 3,
-    /// No rule covers the address.
-    NoRule = 4,
-    /// The rule is malformed or of a form that is not evaluated.
-    BadRule = 5,
-}
-
-impl PackedRule {
-    fn new(form: Form, offset: i32, bp_offset: i16) -> Self {
-        let bits = u64::from(offset.cast_unsigned()) | u64::from(bp_offset.cast_unsigned()) << 32;
-        Self(bits | (form as u64) << 48)
-    }
-
-    /// What is kept of a failed search; `None` for reasons that may not last.
-    pub(super) fn failed(reason: EndReason) -> Option<Self> {
-        match reason {
-            EndReason::NoRule => Some(Self::new(Form::NoRule, 0, 0)),
-            EndReason::BadRule => Some(Self::new(Form::BadRule, 0, 0)),
-            _ => None,
-        }
-    }
-
-    /// Packs a rule, if it is one of the common forms.
-    pub(super) fn pack(rule: &Rule) -> Option<Self> {
-        let at = |register: u8| rule.registers[usize::from(register)];
-        if at(RIP) == Where::Undefined {
-            return Some(Self::new(Form::Outermost, 0, 0));
-        }
-        let FrameAddress::Offset { register, offset } = rule.frame else { return None };
-        let form = match register {
-            RSP => Form::OnStackPointer,
-            RBP => Form::OnFramePointer,
-            _ => return None,
-        };
-        let is_plain = at(RIP) == Where::At(-8) && at(RSP) == Where::Unspecified && !rule.is_signal;
-        let bp_offset = match at(RBP) {
-            Where::Unspecified | Where::Same => 0,
-            Where::At(offset) => i16::try_from(offset).ok().filter(|offset| *offset != 0)?,
-            _ => return None,
-        };
-        is_plain.then(|| Self::new(form, offset, bp_offset))
-    }
-
-    /// What to do.
-    #[inline]
-    pub(super) fn form(self) -> Form {
-        match self.0 >> 48 {
-            0 => Form::OnStackPointer,
-            1 => Form::OnFramePointer,
-            2 => Form::Outermost,
-            3 => Form::General,
-            4 => Form::NoRule,
-            _ => Form::BadRule,
-        }
-    }
-
-    /// Whether the caller is in the record that rbp points to: its rbp, then the return address.
-    pub(super) fn is_frame_record(self) -> bool {
-        self == Self::new(Form::OnFramePointer, 16, -16)
-    }
-
-    /// Whether it is one of the first two forms.
-    #[inline]
-    pub(super) fn is_plain(self) -> bool {
-        self.0 >> 48 <= Form::OnFramePointer as u64
-    }
-
-    /// Whether a plain rule counts from rbp.
-    #[inline]
-    pub(super) fn is_on_frame_pointer(self) -> bool {
-        self.0 >> 48 == Form::OnFramePointer as u64
-    }
-
-    /// The offset, or what the form says it is.
-    #[inline]
-    pub(super) fn offset(self) -> i32 {
-        self.0 as u32 as i32
-    }
-
-    /// Where rbp is saved, from the frame address; 0 when it is unchanged.
-    #[inline]
-    pub(super) fn bp_offset(self) -> i16 {
-        (self.0 >> 32) as u16 as i16
-    }
-}
 
 /// The rules one unwinder has used.
 #[derive(Debug)]
@@ -141,7 +36,7 @@ struct Slot {
 }
 
 /// No address space has epoch 0.
-const EMPTY: Slot = Slot { key: 0, rule: PackedRule(0) };
+const EMPTY: Slot = Slot { key: 0, rule: PackedRule::ZERO };
 
 /// Small numbers for the generations of code maps, so that a slot's key is one word.
 #[derive(Debug, Default)]
@@ -205,7 +100,7 @@ impl Cache {
         }
         let index = i32::try_from(self.general.len()).unwrap_or(i32::MAX);
         self.general.push(rule);
-        PackedRule::new(Form::General, index, 0)
+        PackedRule::general(index)
     }
 
     /// A general rule by the offset of its packed form.

@@ -17,10 +17,13 @@ mod finder;
 mod frame_pointers;
 mod image;
 mod input;
+mod packed;
 mod program;
 mod reader;
 mod rule;
+mod seam;
 mod search;
+mod step;
 mod stubs;
 #[cfg(test)]
 mod tests;

@@ -7,15 +7,16 @@ use std::convert::Infallible;
 
 use microscope_capture::EndReason;
 
-use super::apply::{Caller, GeneralRule};
-use super::cache::{Cache, Epoch, Form, PackedRule};
+use super::cache::{Cache, Epoch};
 use super::finder::{Finder, Source};
 use super::frame_pointers::Chain;
+use super::packed::{Form, PackedRule};
 use super::reader::SampledStack;
+use super::step::{Frame, Stop, general_step, plain_step, push};
 use super::{
     CodeAt, CodeMap, RawFrame, RawFrameKind, SampledInput, StackPolicy, StackReader, UnwindImage, WalkEnd,
 };
-use crate::registers::{RBP, RIP, RSP, Registers};
+use crate::registers::Registers;
 
 /// The most frames a stack may have. Deeper stacks keep their innermost frames and end with
 /// [`EndReason::DepthLimit`]; 64 KiB of copied bytes hold fewer frames of any but the smallest functions.
@@ -39,49 +40,9 @@ pub struct Counters {
 /// Walks stacks. Owns the cache of rules; one for all processes of a recording.
 #[derive(Debug, Default)]
 pub struct Unwinder {
-    cache: Cache,
+    pub(super) cache: Cache,
     finder: Finder,
     counters: Counters,
-}
-
-/// Why a walk stops.
-#[derive(Debug, Clone, Copy)]
-enum Stop {
-    /// The stack ends at the current frame.
-    End(EndReason),
-    /// The current frame's address is not executable: it is no frame.
-    NotCode,
-    /// A rule needs a register the hot loop does not carry.
-    NeedsAllRegisters,
-}
-
-impl From<EndReason> for Stop {
-    fn from(reason: EndReason) -> Self {
-        Self::End(reason)
-    }
-}
-
-/// A frame as the hot loop knows it.
-#[derive(Debug, Clone, Copy)]
-struct Frame {
-    address: RawFrame,
-    sp: u64,
-    bp: u64,
-}
-
-impl Frame {
-    fn of(registers: &Registers, kind: RawFrameKind) -> Option<Self> {
-        let address = RawFrame { address: registers.ip()?, kind };
-        Some(Self { address, sp: registers.sp()?, bp: registers.bp()? })
-    }
-
-    fn registers(&self) -> Registers {
-        let mut registers = Registers::default();
-        registers.set(RIP, self.address.address);
-        registers.set(RSP, self.sp);
-        registers.set(RBP, self.bp);
-        registers
-    }
 }
 
 impl Unwinder {
@@ -131,7 +92,7 @@ impl Unwinder {
 
     /// The stack by call-frame information from the last frame on. Leaves the registers of the frame it
     /// ended at.
-    fn walk_rules(
+    pub(super) fn walk_rules(
         &mut self,
         registers: &mut Registers,
         memory: &impl StackReader,
@@ -157,73 +118,6 @@ impl Unwinder {
             }
         };
         WalkEnd { reason, at_address, seam: None }
-    }
-
-    /// Call-frame information, and the frame-pointer chain over what it cannot cross.
-    fn walk_both(
-        &mut self,
-        mut registers: Registers,
-        memory: &SampledStack<'_>,
-        chain: &Chain<'_, SampledStack<'_>>,
-        map: &impl CodeMap,
-        frames: &mut Vec<RawFrame>,
-    ) -> WalkEnd {
-        let mut seam = None;
-        loop {
-            let end = self.walk_rules(&mut registers, memory, map, frames);
-            let place = (registers.sp(), registers.bp(), frames.len());
-            let (Some(sp), Some(bp), 1..DEPTH_LIMIT) = place else { return WalkEnd { seam, ..end } };
-            let proved = match end.reason {
-                EndReason::StackBytes => return self.walk_beyond(chain, bp, seam, end, map, frames),
-                EndReason::NoRule | EndReason::NoFile | EndReason::NotIndexed => {
-                    chain.proved_caller(sp, bp, map)
-                }
-                _ => None,
-            };
-            let Some(caller) = proved else { return WalkEnd { seam, ..end } };
-            seam = seam.or(u32::try_from(frames.len()).ok());
-            frames.push(RawFrame::return_address(caller.return_address));
-            registers = Registers::default();
-            registers.set(RIP, caller.return_address);
-            registers.set(RSP, caller.sp);
-            registers.set(RBP, caller.bp);
-        }
-    }
-
-    /// The stack beyond the copied bytes, as far as rules ask for exactly the words the kernel's chain read.
-    fn walk_beyond(
-        &mut self,
-        chain: &Chain<'_, SampledStack<'_>>,
-        bp: u64,
-        seam: Option<u32>,
-        end: WalkEnd,
-        map: &impl CodeMap,
-        frames: &mut Vec<RawFrame>,
-    ) -> WalkEnd {
-        let epoch = self.cache.epoch(map.generation());
-        let mut end = WalkEnd { seam, ..end };
-        let mut words = chain.words_from(bp).iter();
-        loop {
-            let Some(frame) = frames.last().copied() else { return end };
-            end.at_address = frame.address;
-            let rule = self.rule(epoch, frame, map);
-            match (rule, words.next()) {
-                (Ok(rule), Some(word)) if rule.is_frame_record() => {
-                    end.seam = end.seam.or(u32::try_from(frames.len()).ok());
-                    match push(frames, RawFrame::return_address(*word)) {
-                        Err(Stop::End(reason)) => return WalkEnd { reason, ..end },
-                        _ => continue,
-                    }
-                }
-                (Ok(rule), _) if rule.form() == Form::Outermost => end.reason = EndReason::Complete,
-                (Err(Stop::NotCode), _) => {
-                    frames.pop();
-                    end.reason = EndReason::BadReturnAddress;
-                }
-                _ => {}
-            }
-            return end;
-        }
     }
 
     /// The hot loop. `registers` begin as those of the last frame and end as those of the frame it stops at.
@@ -314,7 +208,12 @@ impl Unwinder {
 
     /// The rule of a frame, from the cache or the image.
     #[inline]
-    fn rule(&mut self, epoch: Epoch, frame: RawFrame, map: &impl CodeMap) -> Result<PackedRule, Stop> {
+    pub(super) fn rule(
+        &mut self,
+        epoch: Epoch,
+        frame: RawFrame,
+        map: &impl CodeMap,
+    ) -> Result<PackedRule, Stop> {
         match self.cache.get(epoch, frame) {
             Some(rule) => {
                 self.counters.cache_hits += 1;
@@ -356,55 +255,4 @@ impl Unwinder {
             CodeAt::Unmapped => Err(Stop::NotCode),
         }
     }
-}
-
-/// A step by a plain rule. Written without branches on the rule's form: which one comes next cannot be
-/// predicted, and a wrong guess costs more than the step.
-#[inline]
-fn plain_step(rule: PackedRule, frame: Frame, memory: &impl StackReader) -> Result<Frame, Stop> {
-    let base = if rule.is_on_frame_pointer() { frame.bp } else { frame.sp };
-    let frame_address = base.wrapping_add_signed(i64::from(rule.offset()));
-    let return_address = memory.word(frame_address.wrapping_sub(8))?;
-    // An unchanged rbp reads the return address again, and drops it.
-    let slot = if rule.bp_offset() == 0 { -8 } else { rule.bp_offset() };
-    let saved = memory.word(frame_address.wrapping_add_signed(i64::from(slot)))?;
-    let bp = if rule.bp_offset() == 0 { frame.bp } else { saved };
-    if frame_address <= frame.sp {
-        return Err(Stop::End(EndReason::NoProgress));
-    }
-    Ok(Frame { address: RawFrame::return_address(return_address), sp: frame_address, bp })
-}
-
-/// A step by a general rule: the caller's registers and what its address means.
-fn general_step(
-    rule: &GeneralRule,
-    frame: &Registers,
-    kind: RawFrameKind,
-    memory: &impl StackReader,
-) -> Result<(Registers, RawFrameKind), Stop> {
-    let Caller::Frame(caller) = rule.caller(frame, kind, memory)? else {
-        return Err(Stop::End(EndReason::Complete));
-    };
-    if rule.rule.is_signal {
-        // The handler may have run on a stack of its own: no order between the two.
-        return Ok((caller, RawFrameKind::Exact));
-    }
-    // A frame whose return address is in a register may have no stack at all.
-    if caller.sp() < frame.sp() || (caller.sp() == frame.sp() && caller.ip() == frame.ip()) {
-        return Err(Stop::End(EndReason::NoProgress));
-    }
-    Ok((caller, RawFrameKind::ReturnAddress))
-}
-
-/// Adds a caller. No code lies at address 0: whoever made the stack ended it so.
-#[inline]
-fn push(frames: &mut Vec<RawFrame>, frame: RawFrame) -> Result<(), Stop> {
-    if frame.address == 0 {
-        return Err(Stop::End(EndReason::Complete));
-    }
-    if frames.len() >= DEPTH_LIMIT {
-        return Err(Stop::End(EndReason::DepthLimit));
-    }
-    frames.push(frame);
-    Ok(())
 }

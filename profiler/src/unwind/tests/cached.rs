@@ -4,7 +4,8 @@ use microscope_capture::EndReason;
 
 use crate::registers::{RBP, RIP, RSP};
 use crate::unwind::RawFrame;
-use crate::unwind::cache::{Cache, Form, PackedRule};
+use crate::unwind::cache::Cache;
+use crate::unwind::packed::{Form, PackedRule};
 use crate::unwind::rule::{FrameAddress, Rule, Where};
 
 fn packed(change: impl FnOnce(&mut Rule)) -> Option<(Form, i32, i16)> {
