@@ -2,7 +2,8 @@
 //! `cargo bench -p microscope-capture --features testing --bench open`.
 //!
 //! Prints one line per shape: bytes per sample with dictionaries, and medians of the elapsed and the CPU time
-//! of opening. With `--json FILE` the same numbers go to a file, in nanoseconds and bytes;
+//! of opening, and the CPU time of writing. With `--json FILE` the same numbers go to a file, in nanoseconds
+//! and bytes;
 //! `--samples N` keeps the shapes of so many samples.
 #![allow(
     clippy::print_stdout,
@@ -33,7 +34,7 @@ fn main() {
     let rounds = value("--rounds").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
     let only: Option<usize> = value("--samples").map(|samples| samples.parse().unwrap());
     let mut rows = Vec::new();
-    println!("samples     stacks     bytes/sample   open + validate   CPU time      ns/sample");
+    println!("samples     stacks     bytes/sample   open + validate   CPU time      ns/sample     write");
     for (samples, unique_stacks) in SHAPES.iter().filter(|shape| only.is_none_or(|only| only == shape.0)) {
         rows.push(measure(*samples, *unique_stacks, rounds));
     }
@@ -45,19 +46,22 @@ fn main() {
 fn measure(samples: usize, unique_stacks: usize, rounds: usize) -> String {
     let capture = Capture::validate(Synthetic::new(samples, unique_stacks).tables()).unwrap();
     let bytes = capture.to_bytes();
+    let (_, write) = medians(3, || drop(capture.to_bytes()));
     drop(capture);
     let (elapsed, cpu) = medians(rounds, || drop(Capture::read(&bytes).unwrap()));
     let per_sample = bytes.len() as f64 / samples as f64;
     println!(
-        "{samples:<10}  {unique_stacks:<9}  {per_sample:>12.2}   {:>12.2} ms   {:>8.2} ms   {:>8.2}",
+        "{samples:<10}  {unique_stacks:<9}  {per_sample:>12.2}   {:>12.2} ms   {:>8.2} ms   {:>8.2}   {:>8.2} ms",
         elapsed.as_secs_f64() * 1e3,
         cpu.as_secs_f64() * 1e3,
         elapsed.as_nanos() as f64 / samples as f64,
+        write.as_secs_f64() * 1e3,
     );
     let mut row = String::new();
     let _ = write!(row, r#"{{"samples": {samples}, "unique_stacks": {unique_stacks}, "#);
     let _ = write!(row, r#""file_bytes": {}, "open_validate_ns": {}, "#, bytes.len(), elapsed.as_nanos());
-    let _ = write!(row, r#""open_validate_cpu_ns": {}}}"#, cpu.as_nanos());
+    let _ =
+        write!(row, r#""open_validate_cpu_ns": {}, "write_cpu_ns": {}}}"#, cpu.as_nanos(), write.as_nanos());
     row
 }
 

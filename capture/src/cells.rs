@@ -41,7 +41,7 @@ impl<T: Column + Send + Sync> Cells for Vec<T> {
     }
 
     fn unstorable(&self) -> Option<usize> {
-        if !T::OPTIONAL || self.largest() != Some(u64::MAX) {
+        if !(T::OPTIONAL && T::WIDE) {
             return None;
         }
         self.iter().position(|cell| !cell.is_storable())

@@ -24,6 +24,8 @@ pub trait Column: Copy {
     fn to_bits(self) -> u64;
     /// The value back; refuses bits that no value has.
     fn from_bits(bits: u64) -> Result<Self, BadValue>;
+    /// Whether values may need all 64 bits, so that there is no room for an absent one beside them.
+    const WIDE: bool = false;
     /// Whether [`Self::from_bits`] gives the value back.
     fn is_storable(self) -> bool {
         true
@@ -39,6 +41,7 @@ pub trait Column: Copy {
 macro_rules! integer_column {
     ($($type:ty),*) => {$(
         impl Column for $type {
+            const WIDE: bool = <$type>::BITS == 64;
             fn to_bits(self) -> u64 {
                 u64::from(self)
             }
@@ -65,6 +68,7 @@ impl Column for bool {
 
 /// Signed values are kept in zigzag form, so that small negative numbers stay small.
 impl Column for i64 {
+    const WIDE: bool = true;
     fn to_bits(self) -> u64 {
         ((self << 1) ^ (self >> 63)).cast_unsigned()
     }
@@ -77,6 +81,7 @@ impl Column for i64 {
 impl<T: Column> Column for Option<T> {
     const REFERS_TO: Option<TableKind> = T::REFERS_TO;
     const OPTIONAL: bool = true;
+    const WIDE: bool = T::WIDE;
     fn to_bits(self) -> u64 {
         self.map_or(0, |value| value.to_bits().saturating_add(1))
     }
