@@ -1,7 +1,6 @@
 //! What cannot be had is said: stacks deeper than their copies, kernel time without permission, other users.
 
 use microscope_tests::check::{check_answer, check_whole_stacks};
-use microscope_tests::microscope::Finished;
 use microscope_tests::report::{Rows, number};
 use microscope_tests::{Record, requirement};
 
@@ -115,10 +114,6 @@ fn another_users_process_is_refused_with_the_reason() {
     if !requirement::root() || !requirement::program("setpriv", "util-linux") {
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
-    let mut command =
-        Record::default().as_user(NOBODY).command(&directory.path().join("none.mscope")).unwrap();
-    command.arg("-p").arg(std::process::id().to_string());
-    let refused = Finished::from(command.output().unwrap()).expect_code(1).unwrap();
-    assert!(refused.stderr.contains("as root, or with CAP_PERFMON"), "no remedy: {}", refused.stderr);
+    let refused = Record::default().as_user(NOBODY).attach(&[std::process::id()]).unwrap_err().to_string();
+    assert!(refused.contains("as root, or with CAP_PERFMON"), "no remedy: {refused}");
 }
