@@ -23,6 +23,7 @@ bench-smoke:
 
 # Measures what recording costs under every preset and compares with bench/overhead.json.
 profile-overhead *ARGS:
+    cargo build --release --package microscope-adapter --bin microscope
     cargo bench --package microscope-bench --bench overhead -- {{ARGS}}
 
 # Fuzzes a target, or all of them, for SECONDS each.

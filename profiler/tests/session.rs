@@ -1,5 +1,10 @@
 //! Whole sessions on the real kernel: what lies on disk before, during and after, and what a raw log replays to.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "tests; a skipped one says why"
+)]
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,8 +1,7 @@
 //! A sample → its row: whose it is, what its stack is, how much it stands for.
 
 use microscope_capture::{
-    Builder, CodeRole, CpuMode, EndReason, Frame, FrameKind, MeasureId, ModuleId, Sample as SampleRow,
-    StackId, ThreadId,
+    Builder, CpuMode, EndReason, MeasureId, ModuleId, Sample as SampleRow, StackId, ThreadId,
 };
 
 use crate::annotate::Stacks;
