@@ -20,6 +20,8 @@ pub struct Naming {
     namers: Namers,
     answers: Receiver<Named>,
     sources: FxHashMap<ModuleId, Arc<dyn NameSource>>,
+    /// Samples whose innermost frame is of a module, by its row, since it was last asked about.
+    heat: Vec<u64>,
     /// Frames before this row were asked for, or have no module that can be named.
     asked: usize,
     /// Requests that the namers had no room for.
@@ -47,6 +49,7 @@ impl Naming {
             namers,
             answers,
             sources: FxHashMap::default(),
+            heat: Vec::new(),
             asked: 0,
             refused: Vec::new(),
             waiting: 0,
@@ -57,6 +60,14 @@ impl Naming {
     /// Says what names a module's addresses; before any frame of it is asked for.
     pub fn add_module(&mut self, module: ModuleId, source: Arc<dyn NameSource>) {
         self.sources.insert(module, source);
+    }
+
+    /// A sample's innermost frame is of this module: the hottest modules are named first.
+    pub fn note_sample(&mut self, module: ModuleId) {
+        if self.heat.len() <= module.index() {
+            self.heat.resize(module.index() + 1, 0);
+        }
+        self.heat[module.index()] += 1;
     }
 
     /// Asks for the frames that came since the last call, and takes the answers that are there.
@@ -92,9 +103,10 @@ impl Naming {
         requests
     }
 
-    fn request(&self, module: ModuleId, targets: Vec<Target>) -> Option<Request> {
+    fn request(&mut self, module: ModuleId, targets: Vec<Target>) -> Option<Request> {
         let source = Arc::clone(self.sources.get(&module)?);
-        Some(Request { module: u64::from(module.get()), source, weight: targets.len() as u64, targets })
+        let weight = self.heat.get_mut(module.index()).map_or(0, std::mem::take);
+        Some(Request { module: u64::from(module.get()), source, weight, targets })
     }
 
     fn take(&mut self, named: Named) {

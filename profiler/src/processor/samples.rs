@@ -79,6 +79,7 @@ impl Samples {
         self.duplicates.forget(thread);
     }
 
+    /// Makes a sample's row. Gives its stack, when there is a row with one.
     pub(super) fn on(
         &mut self,
         stamp: Stamp,
@@ -86,17 +87,18 @@ impl Samples {
         tracker: &mut Tracker,
         code: &Code,
         builder: &mut Builder,
-    ) {
-        let Some(owner) = tracker.resolve(stamp.pid, stamp.tid, stamp.time_ns, builder) else { return };
+    ) -> Option<StackId> {
+        let owner = tracker.resolve(stamp.pid, stamp.tid, stamp.time_ns, builder)?;
         if self.duplicates.is_second(owner.thread, stamp.cpu, stamp.event) {
             self.counts.duplicates += 1;
-            return;
+            return None;
         }
         let (stack, end) = match tracker.space(owner.process, stamp.time_ns) {
             Some(space) => self.stack(owner, sample, space, code, builder),
             None => (None, EndReason::NoModule),
         };
         self.push(stamp, sample, owner.thread, (stack, end), builder);
+        stack
     }
 
     fn push(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use microscope_capture::{Builder, LossKind, ModuleId, SpoolError};
+use microscope_capture::{Builder, LossKind, ModuleId, SpoolError, StackId};
 
 use super::code::Code;
 use super::kernel::KernelNames;
@@ -55,7 +55,10 @@ impl Stages {
         self.tracker.on(unit.ring, &unit.record, builder);
         self.code.advance(self.tracker.modules(), &mut self.naming);
         if let Body::Sample(sample) = &unit.record.body {
-            self.samples.on(unit.record.stamp, sample, &mut self.tracker, &self.code, builder);
+            let stack = self.samples.on(unit.record.stamp, sample, &mut self.tracker, &self.code, builder);
+            if let Some(module) = stack.and_then(|stack| module_of(builder, stack)) {
+                self.naming.note_sample(module);
+            }
         }
     }
 
@@ -108,4 +111,10 @@ impl Stages {
     pub(super) fn failure(&self) -> Option<&SpoolError> {
         self.rows.failure()
     }
+}
+
+/// The module of a stack's innermost frame.
+fn module_of(builder: &Builder, stack: StackId) -> Option<ModuleId> {
+    let frame = builder.tables.stacks.frame.get(stack.index())?;
+    *builder.tables.frames.module.get(frame.index())?
 }
