@@ -26,6 +26,7 @@ pub fn end_reason(reason: EndReason) -> &'static str {
         EndReason::Unknown => "end for a reason the imported profile does not say",
         EndReason::InterpretedUnknown => "have interpreted frames that could not be read",
         EndReason::InterpretedUnplaced => "have interpreted frames that could not be placed",
+        EndReason::NoRoom => "were one too many different ones to be kept",
     }
 }
 
@@ -38,7 +39,9 @@ pub fn end_remedy(remedy: Remedy) -> &'static str {
             "build that module with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer and --stack both"
         }
         Remedy::ReadableFile => "keep the module's file readable while recording",
-        Remedy::DescribeGeneratedCode => "have the runtime describe its code, such as in /tmp/perf-PID.map",
+        Remedy::DescribeGeneratedCode => {
+            "run the program without its just-in-time compiler, whose code nothing describes"
+        }
         Remedy::CopyStack => "record with --stack both",
         Remedy::LoseFewerRecords => "record at a lower --rate, so that no records of mappings are lost",
     }

@@ -139,5 +139,7 @@ coded_enum! {
         InterpretedUnknown = 17 => "interpreted-unknown",
         /// Interpreted frames could not be placed among the native ones.
         InterpretedUnplaced = 18 => "interpreted-unplaced",
+        /// The recorder's bound on different stacks was met: this one was not kept.
+        NoRoom = 19 => "no-room",
     }
 }

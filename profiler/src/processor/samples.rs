@@ -134,7 +134,7 @@ impl Samples {
         self.join(sample);
         if builder.tables.stacks.len() >= STACKS_MAX {
             self.counts.without_room += 1;
-            return (None, EndReason::DepthLimit);
+            return (None, EndReason::NoRoom);
         }
         let kernel = self.kernel;
         let row_of = |_: &mut Builder, frame| row_of(frame, kernel, space);
