@@ -34,7 +34,12 @@ pub fn end_reason(reason: EndReason) -> &'static str {
 #[must_use]
 pub fn end_remedy(remedy: Remedy) -> &'static str {
     match remedy {
-        Remedy::MoreStackBytes => "record with more bytes of stack, such as --stack-bytes 32KiB",
+        Remedy::MoreStackBytes => {
+            "record with more bytes of stack: --preset high copies 32 KiB, --stack-bytes 65528 the most"
+        }
+        Remedy::FramePointers => {
+            "build that module with -fno-omit-frame-pointer and record with --stack both"
+        }
         Remedy::UnwindTables => {
             "build that module with -fasynchronous-unwind-tables, or with -fno-omit-frame-pointer and --stack both"
         }

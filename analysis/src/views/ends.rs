@@ -1,5 +1,6 @@
 //! How stacks ended: by reason and by the module of the outermost frame reached, and what would help.
 
+use microscope_capture::setting_names::STACK_BYTES;
 use microscope_capture::{Capture, EndReason, ModuleId, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
@@ -44,6 +45,8 @@ fn reason_name<S: Serializer>(reason: &EndReason, serializer: S) -> Result<S::Ok
 pub enum Remedy {
     /// Copy more stack bytes a sample.
     MoreStackBytes,
+    /// As many as the kernel copies were copied: build the module with frame pointers and use both.
+    FramePointers,
     /// Build the module with unwind tables, or with frame pointers and use both.
     UnwindTables,
     /// Let the recorder read the module's file.
@@ -80,10 +83,12 @@ pub fn ends<'c>(capture: &'c Capture, query: &Query) -> Result<Ends<'c>, QueryEr
 pub(crate) fn of<'c>(tables: &'c Tables, selection: &Selection) -> Ends<'c> {
     let mut whole = Cost::default();
     let mut rows: Vec<EndRow<'c>> = Vec::new();
+    let is_all_copied = copies_all(tables);
     for ((reason, module), cost) in by_reason_and_module(tables, selection) {
         whole += cost;
         let module = module.map(|id| tables.strings.get(tables.modules.path[id.index()]));
-        rows.push(EndRow { reason, module, cost, remedy: Remedy::of(reason) });
+        let remedy = Remedy::of(reason).map(|remedy| possible(remedy, is_all_copied));
+        rows.push(EndRow { reason, module, cost, remedy });
     }
     let cut = |row: &EndRow<'_>| row.reason != EndReason::Complete;
     rows.sort_by(|a, b| {
@@ -96,6 +101,22 @@ pub(crate) fn of<'c>(tables: &'c Tables, selection: &Selection) -> Ends<'c> {
         ))
     });
     Ends { quantity: Quantity::new(tables, tables.measures.row(selection.measure)), whole, rows }
+}
+
+/// Bytes of stack that the kernel copies at most.
+const STACK_BYTES_MOST: u32 = 65_528;
+
+/// Whether more bytes of stack could not have been asked for.
+fn copies_all(tables: &Tables) -> bool {
+    let copied = tables.setting(STACK_BYTES).and_then(|bytes| bytes.parse::<u32>().ok());
+    copied.is_some_and(|bytes| bytes >= STACK_BYTES_MOST)
+}
+
+fn possible(remedy: Remedy, is_all_copied: bool) -> Remedy {
+    match remedy {
+        Remedy::MoreStackBytes if is_all_copied => Remedy::FramePointers,
+        remedy => remedy,
+    }
 }
 
 type Counted = ((EndReason, Option<ModuleId>), Cost);

@@ -7,6 +7,19 @@ use microscope_capture::{Builder, EndReason, Failure, Loss, LossKind, RateChange
 use crate::sketch::{Sketch, sketch};
 
 #[test]
+fn more_stack_bytes_help_only_where_there_are_more() {
+    let remedy_at = |bytes: &str| {
+        let mut drawing = Sketch::new();
+        drawing.sample("end=stack-bytes 10: a!f");
+        drawing.builder.set(None, setting_names::STACK_BYTES, bytes);
+        let capture = drawing.builder.finish().unwrap();
+        views::ends(&capture, &Query::default()).unwrap().rows[0].remedy
+    };
+    assert_eq!(remedy_at("16384"), Some(Remedy::MoreStackBytes));
+    assert_eq!(remedy_at("65528"), Some(Remedy::FramePointers));
+}
+
+#[test]
 fn stacks_end_by_reason_and_the_module_reached() {
     let capture = sketch(
         "end=stack-bytes 10: a!f; b!g
