@@ -1,9 +1,9 @@
 //! What was lost, how stacks ended and what has no name, each with what would help.
 
-use microscope_analysis::views::{EndRow, FailureRow, LossRow, Losses};
+use microscope_analysis::views::{EndRow, FailureRow, LossRow, Losses, Tried};
 
 use super::escape::terminal;
-use super::names::cut_end;
+use super::names::{cut_end, shorten_path, width};
 use super::numbers::{address, count, duration_ns, moment_ns, percent};
 use super::page::Page;
 use super::places::{self, path};
@@ -90,24 +90,45 @@ fn unnamed(losses: &Losses<'_>, page: &Page<'_>) -> String {
     if losses.failures.is_empty() {
         return String::new();
     }
-    let rows = page.shown(&losses.failures);
+    let files: Vec<&[FailureRow<'_>]> =
+        losses.failures.chunk_by(|a, b| (a.module, a.identity) == (b.module, b.identity)).collect();
+    let shown = page.shown(&files);
     let mut text = format!("\n{}\n", page.screen.paint("Without names", Style::Title));
-    rows.iter().for_each(|row| text += &failure(row, page));
-    text + &page.left_out(rows.len(), losses.failures.len(), "ranges")
+    shown.iter().for_each(|ranges| text += &failure(ranges, page));
+    text += &page.left_out(shown.len(), files.len(), "files");
+    text + &help(
+        "install the debug symbols of these files, such as their -dbgsym or -debuginfo packages",
+        page,
+    )
 }
 
-fn failure(row: &FailureRow<'_>, page: &Page<'_>) -> String {
-    let range = format!("{}–{}", address(row.from_address), address(row.to_address));
+/// A file: which of its addresses have no names, and where names were looked for.
+fn failure(ranges: &[FailureRow<'_>], page: &Page<'_>) -> String {
+    let [row, more @ ..] = ranges else { return String::new() };
+    let which = if more.is_empty() {
+        format!("{}–{}", address(row.from_address), address(row.to_address))
+    } else {
+        format!("{} address ranges", count(ranges.len() as u64))
+    };
     let identity = if row.identity.is_empty() {
         "without identity".to_owned()
     } else {
         format!("{} {}", row.identity_kind, terminal(row.identity))
     };
     let columns = page.screen.columns;
-    let mut text =
-        cut_end(&format!("{} {range} ({identity})", path(row.module, page.directory)), columns) + "\n";
-    for tried in &row.tried {
-        let line = format!("  tried {}: {}", path(tried.file, page.directory), terminal(tried.reason));
+    let head = format!("{}: {which} ({identity})", path(row.module, page.directory));
+    let mut text = cut_end(&head, columns) + "\n";
+    let mut tried: Vec<&Tried<'_>> = Vec::new();
+    for file in ranges.iter().flat_map(|row| &row.tried) {
+        if !tried.contains(&file) {
+            tried.push(file);
+        }
+    }
+    for Tried { file, reason } in tried {
+        let why = format!(": {}", terminal(reason));
+        let file = path(file, page.directory);
+        let room = columns.saturating_sub(width("  tried ") + width(&why)).max(columns / 3);
+        let line = format!("  tried {}{why}", shorten_path(&file, room));
         text += &(page.screen.paint(&cut_end(&line, columns), Style::Faint) + "\n");
     }
     text
