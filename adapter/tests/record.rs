@@ -68,7 +68,8 @@ fn a_recording_goes_to_its_own_folder_and_ends_with_the_next_step() {
     let Some(folder) = folder() else { return };
     let output = run(folder.path(), &["record", "sh", "-c", SPIN]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let out = text(&output.stdout);
+    assert_eq!(text(&output.stdout), "", "standard output is the program's");
+    let out = text(&output.stderr);
     assert!(out.contains("samples") && out.contains("Next: microscope report .microscope/sh-"), "{out}");
     let captures: Vec<_> = fs::read_dir(folder.path().join(".microscope")).unwrap().flatten().collect();
     let capture = captures.iter().find(|entry| entry.path().extension().is_some_and(|end| end == "mscope"));
@@ -138,7 +139,7 @@ fn a_running_process_is_recorded_for_a_time_and_runs_on() {
     target.wait().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(still_runs);
-    assert!(text(&output.stdout).contains("CPU time"), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("CPU time"), "{}", text(&output.stderr));
 }
 
 #[test]

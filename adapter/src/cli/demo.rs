@@ -61,5 +61,5 @@ fn shown(capture: &Capture, path: &Path) -> anyhow::Result<String> {
         found.set_text(capture, SOURCE, Origin::Program);
         text = presentation::annotation(&found, &page) + "\n";
     }
-    Ok(text + &closing(capture, path)?)
+    Ok(text + &closing(capture, path, page.screen)?)
 }

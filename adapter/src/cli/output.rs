@@ -39,7 +39,12 @@ fn forgive<T>(result: io::Result<T>, instead: T) -> io::Result<T> {
 
 /// Writes one line of progress or of a problem to stderr; there is nowhere to say that it failed.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    say(&format!("{text}\n"));
+}
+
+/// Writes whole lines to stderr; there is nowhere to say that it failed.
+pub fn say(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Whether something is there that must not be replaced by a file: a device, a pipe, a folder.
@@ -57,7 +62,16 @@ pub fn check_replaceable(path: &Path) -> anyhow::Result<()> {
 /// What stdout is shown on.
 #[must_use]
 pub fn screen() -> Screen {
-    let terminal = io::stdout().is_terminal();
+    screen_of(io::stdout().is_terminal())
+}
+
+/// What stderr is shown on.
+#[must_use]
+pub fn screen_of_stderr() -> Screen {
+    screen_of(io::stderr().is_terminal())
+}
+
+fn screen_of(terminal: bool) -> Screen {
     Screen { columns: columns(terminal), color: terminal && colors_wanted() }
 }
 

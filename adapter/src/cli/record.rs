@@ -17,7 +17,7 @@ use microscope_profiler::sys::launch::LaunchCommand;
 use super::arguments::{ExitCodeArgument, RecordArguments};
 use super::signals::{Owner, StopSignals};
 use super::{Usage, folder, output, session};
-use crate::presentation::{self, Page};
+use crate::presentation::{self, Page, Screen};
 use crate::service::query::overview;
 
 /// Runs the command.
@@ -26,7 +26,8 @@ pub(super) fn run(arguments: &RecordArguments) -> anyhow::Result<ExitCode> {
     let path = request.output.clone();
     let signals = StopSignals::listen(owner(arguments)).context("cannot listen for signals")?;
     let recorded = session::run(request, &signals.request())?;
-    output::print(&closing(&recorded.capture, &path)?)?;
+    // Standard output is the program's, which may be writing a result to a pipe or file.
+    output::say(&closing(&recorded.capture, &path, output::screen_of_stderr())?);
     if recorded.cut_short.is_some() {
         return Ok(ExitCode::from(1));
     }
@@ -34,9 +35,9 @@ pub(super) fn run(arguments: &RecordArguments) -> anyhow::Result<ExitCode> {
 }
 
 /// What a recording ends with.
-pub(super) fn closing(capture: &Capture, path: &Path) -> anyhow::Result<String> {
+pub(super) fn closing(capture: &Capture, path: &Path, screen: Screen) -> anyhow::Result<String> {
     let directory = output::directory();
-    let page = Page { screen: output::screen(), directory: &directory, limit: 0 };
+    let page = Page { screen, directory: &directory, limit: 0 };
     Ok(presentation::closing(&overview(capture, &Query::default())?, &path.to_string_lossy(), &page))
 }
 
