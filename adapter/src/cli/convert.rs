@@ -13,6 +13,7 @@ use microscope_capture::{Capture, publish_bytes};
 use super::arguments::{ConvertArguments, OutputFormatArgument};
 use super::progress::Ticker;
 use super::{Usage, output};
+use crate::presentation::prose::wrap;
 use crate::service::open::{open, open_stream};
 
 /// Runs the command.
@@ -36,7 +37,14 @@ pub(super) fn run(arguments: &ConvertArguments) -> anyhow::Result<ExitCode> {
     write(&capture, to, &arguments.output)?;
     drop(working);
     if let Some(format) = format(to) {
-        output::note(&format!("microscope: not kept: {}", format.loses().join("; ")));
+        output::note("microscope: what this format cannot hold was left out:");
+        let columns = output::screen_of_stderr().columns.saturating_sub(4);
+        for lost in format.loses() {
+            let wrapped = wrap(lost, columns);
+            wrapped.lines().enumerate().for_each(|(at, line)| {
+                output::note(&format!("  {} {line}", if at == 0 { '-' } else { ' ' }));
+            });
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

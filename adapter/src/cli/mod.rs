@@ -30,7 +30,7 @@ pub fn main() -> ExitCode {
         Ok(code) => return code,
         Err(problem) => problem,
     };
-    output::note(&format!("microscope: {}", terminal(&format!("{problem:#}"))));
+    output::note(&format!("microscope: {}", terminal(&told(&problem))));
     if problem.is::<Usage>() {
         output::note("For more information, try 'microscope help'.");
         return ExitCode::from(2);
@@ -39,6 +39,19 @@ pub fn main() -> ExitCode {
         output::note(&format!("microscope: {}", refused.remedy));
     }
     ExitCode::from(1)
+}
+
+/// A problem and its causes; a cause that the words before it end with is not told again.
+fn told(problem: &anyhow::Error) -> String {
+    let mut told = String::new();
+    for cause in problem.chain().map(ToString::to_string) {
+        if told.is_empty() {
+            told = cause;
+        } else if !told.ends_with(&cause) {
+            told += &format!(": {cause}");
+        }
+    }
+    told
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -67,3 +80,15 @@ impl fmt::Display for Usage {
 }
 
 impl std::error::Error for Usage {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let problem =
+            anyhow::anyhow!("is a folder").context("cannot read x: is a folder").context("no report");
+        assert_eq!(told(&problem), "no report: cannot read x: is a folder");
+    }
+}

@@ -33,7 +33,7 @@ impl Progress {
             self.shown = true;
             overwrite(&state());
         } else {
-            output::note(&state());
+            output::note(&format!("microscope: {}", state()));
         }
     }
 

@@ -7,8 +7,9 @@ use microscope_capture::Capture;
 
 use super::arguments::{ByArgument, OutputFormat, ReportArguments, ViewArgument};
 use super::progress::Ticker;
-use super::{json, output};
+use super::{Usage, json, output};
 use crate::presentation::escape::terminal;
+use crate::presentation::numbers::duration_ns;
 use crate::presentation::{self, Page, Screen};
 use crate::service::open::open;
 use crate::service::query::{View, answer};
@@ -36,6 +37,12 @@ pub fn report(
     screen: Screen,
     directory: &str,
 ) -> anyhow::Result<String> {
+    if let (Some(from), Some(to)) = (arguments.from, arguments.to)
+        && from.ns >= to.ns
+    {
+        let (from, to) = (duration_ns(from.ns), duration_ns(to.ns));
+        return Err(Usage(format!("--to {to} is not after --from {from}")).into());
+    }
     let query = query(arguments);
     let view = view(arguments, &screen);
     match arguments.format {
