@@ -25,8 +25,7 @@ pub fn lines(lines: &Lines<'_>, page: &Page<'_>) -> String {
     page.headline("Lines by own cost", &lines.quantity, lines.whole)
         + &line_table(rows, lines.whole, page)
         + &page.left_out(rows.len(), lines.rows.len(), "lines")
-        + &elsewhere
-            .map_or_else(String::new, |text| format!("\n{}\n", page.screen.paint(&text, Style::Faint)))
+        + &elsewhere.map_or_else(String::new, |text| format!("\n{}", page.faint_prose(&text)))
 }
 
 /// The table of single lines, without headline.

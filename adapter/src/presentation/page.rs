@@ -9,6 +9,7 @@ use super::escape::terminal;
 use super::names::{cut_start, width};
 use super::numbers::{bytes, count, counted, duration_ns, percent};
 use super::places::{self, place};
+use super::prose::wrap;
 use super::screen::{Screen, Style};
 use super::table::{Cell, Fit};
 
@@ -51,6 +52,12 @@ impl Page<'_> {
             let _ = writeln!(text, "{}", self.screen.paint(&line, Style::Faint));
         }
         text
+    }
+
+    /// A remark below rows, wrapped.
+    pub(crate) fn faint_prose(&self, text: &str) -> String {
+        let wrapped = wrap(text, self.screen.columns);
+        wrapped.lines().map(|line| self.screen.paint(line, Style::Faint) + "\n").collect()
     }
 
     /// What a key stands for.

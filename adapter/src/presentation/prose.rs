@@ -3,12 +3,22 @@
 use super::escape::terminal;
 use super::names::width;
 
-/// `text` in lines of at most `columns`, each with its line break. Words longer than that stand alone.
+/// `text` in lines of at most `columns`, each with its line break. Words longer than that stand alone; a number
+/// stays with its unit.
 #[must_use]
 pub fn wrap(text: &str, columns: usize) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match words.last_mut() {
+            Some(number) if is_unit(word) && number.ends_with(|last: char| last.is_ascii_digit()) => {
+                *number += &format!(" {word}");
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
     let mut wrapped = String::new();
     let mut used = 0;
-    for word in text.split(' ') {
+    for word in &words {
         let needed = width(word);
         if used > 0 && used + 1 + needed > columns {
             wrapped.push('\n');
@@ -22,6 +32,11 @@ pub fn wrap(text: &str, columns: usize) -> String {
         used += needed;
     }
     wrapped + "\n"
+}
+
+fn is_unit(word: &str) -> bool {
+    let unit = word.trim_end_matches(|end: char| !end.is_alphanumeric() && end != '%');
+    matches!(unit.trim_start_matches('('), "%" | "ns" | "µs" | "ms" | "s" | "B" | "KiB" | "MiB" | "GiB")
 }
 
 /// `a`, `a and b`, `a, b and c`.
@@ -64,6 +79,7 @@ mod tests {
     fn sentences_fit_the_screen() {
         assert_eq!(wrap("one two three four", 9), "one two\nthree\nfour\n");
         assert_eq!(wrap("incomprehensible", 4), "incomprehensible\n");
+        assert_eq!(wrap("all of 12.5 % is", 11), "all of\n12.5 % is\n");
     }
 
     #[test]

@@ -48,6 +48,7 @@ fn head(summary: &Summary<'_>, page: &Page<'_>) -> String {
     // An imported profile may not say how long it took.
     let rest = match summary.recording.duration_ns {
         0 => String::new(),
+        ns if amount.ends_with(&*terminal(summary.quantity.name)) => format!(" in {}", duration_ns(ns)),
         ns => format!(" in {} · {}", duration_ns(ns), terminal(summary.quantity.name)),
     };
     format!("{}{}\n\n", page.screen.paint(&amount, Style::Title), page.screen.paint(&rest, Style::Faint))
@@ -77,7 +78,7 @@ fn more(all: usize, what: &str, view: &str, page: &Page<'_>) -> String {
 fn hottest(result: &Overview<'_>, page: &Page<'_>) -> String {
     let summary = &result.summary;
     if summary.whole.samples == 0 {
-        return "Nothing was sampled: the program used no CPU time while it was recorded.\n".to_owned();
+        return "No samples: too little CPU time was used in what was recorded or asked for.\n".to_owned();
     }
     let lineless: u64 =
         [summary.unlined, summary.no_debug, summary.no_stack].iter().map(|cost| cost.weight).sum();
@@ -86,7 +87,9 @@ fn hottest(result: &Overview<'_>, page: &Page<'_>) -> String {
         return lines;
     }
     let functions = flat_table(&result.functions, summary.whole, Granularity::Function, page);
-    if summary.lines.is_empty() { functions } else { format!("{functions}\n{lines}") }
+    // A table of tiny shares tells nothing.
+    let is_barely_lined = lineless > summary.whole.weight / 10 * 9;
+    if summary.lines.is_empty() || is_barely_lined { functions } else { format!("{functions}\n{lines}") }
 }
 
 fn paragraph(result: &Overview<'_>, page: &Page<'_>) -> String {

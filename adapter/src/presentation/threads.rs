@@ -12,10 +12,14 @@ use super::table::{Cell, Column, Fit, Table};
 /// The table of `threads`.
 #[must_use]
 pub fn threads(threads: &Threads<'_>, page: &Page<'_>) -> String {
-    let rows = page.shown(&threads.rows);
+    // Rows come by cost, so those that were never seen running are the last; a program that becomes another one
+    // has such a row for each name it had.
+    let seen = threads.rows.iter().take_while(|row| row.cost.samples > 0).count();
+    let rows = if page.limit == 0 { &threads.rows } else { page.shown(&threads.rows[..seen]) };
     page.headline("Threads by cost", &threads.quantity, threads.whole)
         + &thread_table(rows, threads.quantity.unit, threads.whole, page)
-        + &page.left_out(rows.len(), threads.rows.len(), "threads")
+        + &page.left_out(rows.len(), seen, "threads")
+        + &page.left_out(rows.len().max(seen), threads.rows.len(), "without samples")
 }
 
 /// The table of single threads, without headline.

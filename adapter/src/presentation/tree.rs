@@ -19,8 +19,10 @@ pub fn tree(tree: &Tree<'_>, page: &Page<'_>) -> String {
     ]);
     let lines = lines(tree, page.limit == 0);
     let shown = page.shown(&lines);
+    let mut is_shortened = false;
     for line in shown {
         let indent = shorten_indent(&line.indent, page.screen.columns);
+        is_shortened |= indent.starts_with('+');
         table.push(match line.item {
             Item::Node(index) => node_row(tree, index, indent, page),
             Item::Hidden(hidden) => hidden_row(tree, hidden, indent),
@@ -34,7 +36,11 @@ pub fn tree(tree: &Tree<'_>, page: &Page<'_>) -> String {
     page.headline(title, &tree.quantity, tree.whole)
         + &table.render(&page.screen)
         + &page.left_out(shown.len(), lines.len(), "lines")
+        + &if is_shortened { page.faint_prose(SHORTENED) } else { String::new() }
 }
+
+/// What the numbers before branches mean.
+const SHORTENED: &str = "+N: as many more branches, left of those that are drawn.";
 
 fn node_row(tree: &Tree<'_>, index: usize, indent: String, page: &Page<'_>) -> Vec<Cell> {
     let Some(row) = tree.rows.get(index) else { return Vec::new() };

@@ -20,9 +20,11 @@ const TEXT_COLUMNS: usize = 300;
 /// The paragraph of a summary and its losses, as sentences on one line.
 pub(super) fn worth(summary: &Summary<'_>, losses: &[LossRow<'_>]) -> String {
     let recording = &summary.recording;
+    // Rows of an imported profile are sums of samples, and it says nothing of losses.
+    let is_imported = summary.quantity.source == "imported";
     let sentences = [
-        Some(sampled(summary)),
-        Some(lost::lost(losses)),
+        (!is_imported).then(|| sampled(summary)),
+        (!is_imported || !losses.is_empty()).then(|| lost::lost(losses)),
         ended::ended(summary),
         unplaced(summary),
         unsampled(summary),
@@ -83,7 +85,12 @@ fn missed(summary: &Summary<'_>) -> Option<String> {
     let accounted = time.user_ns.saturating_add(time.system_ns);
     let missed = accounted.saturating_sub(summary.whole.weight);
     let share = percent(missed, accounted);
-    let words = || format!("{share} of the CPU time ({}) has no samples.", duration_ns(missed));
+    let words = || {
+        let missed = duration_ns(missed);
+        format!(
+            "{share} of the CPU time ({missed}) has no samples; threads that end before one is due have none."
+        )
+    };
     (missed > accounted / 100).then(words)
 }
 
