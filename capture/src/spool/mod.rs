@@ -108,6 +108,12 @@ impl Spool {
     /// Ends the recording and gives back all its rows, the epochs merged.
     pub fn seal(&mut self) -> Result<Tables, SpoolError> {
         self.write(Kind::Sealed, &Increment::default())?;
+        self.rows()
+    }
+
+    /// All rows that were appended, the epochs merged. The spool stays unsealed: what a recorder that could
+    /// not append everything has left is for [`recover`] still.
+    pub fn rows(&self) -> Result<Tables, SpoolError> {
         let found = recover::read_chunks(&mut &self.file, self.length, &self.path)?;
         match found.stopped {
             None => Ok(found.tables),

@@ -44,11 +44,15 @@ impl Rows {
         if self.unwritten.is_none() {
             self.write();
         }
-        let mut tables = self.spool.seal()?;
-        if let Some((increment, _)) = &self.unwritten {
-            tables.apply(increment);
-            tables.apply(&self.builder.take_increment());
-        }
+        let tables = match self.unwritten.take() {
+            None => self.spool.seal()?,
+            Some((increment, _)) => {
+                let mut tables = self.spool.rows()?;
+                tables.apply(&increment);
+                tables.apply(&self.builder.take_increment());
+                tables
+            }
+        };
         self.builder.restore(tables);
         Ok((self.builder, self.spool))
     }
