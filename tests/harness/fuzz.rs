@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use microscope_capture::import::{self, Format};
-use microscope_capture::{Capture, recover};
+pub use microscope_capture::fuzz::{
+    fuzz_import_folded as import_folded, fuzz_import_pprof as import_pprof, fuzz_open as open_capture,
+    fuzz_recover as recover_spool,
+};
 use microscope_profiler::collector::SampleFields;
 use microscope_profiler::debug_info::{ModuleDebug, NameSource, OpenHost};
 use microscope_profiler::image::{Image, MappedRange};
@@ -57,37 +59,6 @@ fn layouts() -> Layouts {
     };
     let simulated = simulator::layouts(2);
     Layouts::new(simulated.iter().map(Layout::from).chain([with_chain])).unwrap_or_default()
-}
-
-/// Opens bytes as a capture file; one that is accepted gives the same capture again from its own bytes.
-pub fn open_capture(bytes: &[u8]) {
-    let Ok(capture) = Capture::read(bytes) else { return };
-    let again = Capture::read(&capture.to_bytes());
-    assert!(again.is_ok_and(|again| again == capture), "a capture differs from what it was written as");
-}
-
-/// Imports bytes as pprof; what is accepted is a capture that can be written and read.
-pub fn import_pprof(bytes: &[u8]) {
-    if let Ok(capture) = import::read_as(Format::Pprof, bytes) {
-        open_capture(&capture.to_bytes());
-    }
-}
-
-/// Imports bytes as folded stacks; what is accepted is a capture that can be written and read.
-pub fn import_folded(bytes: &[u8]) {
-    if let Ok(capture) = import::read_as(Format::Folded, bytes) {
-        open_capture(&capture.to_bytes());
-    }
-}
-
-/// Recovers bytes as what a killed recorder left behind, and seals what they hold.
-pub fn recover_spool(bytes: &[u8]) {
-    let Ok(mut file) = tempfile::NamedTempFile::new_in("/dev/shm") else { return };
-    if std::io::Write::write_all(&mut file, bytes).is_ok()
-        && let Ok((tables, _)) = recover(file.path())
-    {
-        let _ = Capture::validate(tables);
-    }
 }
 
 /// Reads bytes as an ELF file: headers, every section, identity and links.
