@@ -10,7 +10,7 @@ use crate::records::Body;
 
 /// Losses of a ring that lie no farther apart are one row.
 const APART_NS: u64 = 100_000_000;
-/// Rows at most; later losses widen the last row of their ring.
+/// Rows of rings at most, about: later losses widen the last row of their ring and kind.
 const ROWS_MAX: usize = 1 << 14;
 
 /// The stage that notes losses.
@@ -25,8 +25,8 @@ struct Ring {
     /// The last record that got through: what is lost lies after it.
     seen_ns: u64,
     counted: u64,
-    /// Index of the ring's last row.
-    last: Option<usize>,
+    /// Index of the last row of each kind.
+    last: BTreeMap<LossKind, usize>,
 }
 
 impl Losses {
@@ -59,12 +59,12 @@ impl Losses {
         let until_ns = time_ns.saturating_sub(self.start_ns).max(from_ns);
         let is_full = self.rows.len() >= ROWS_MAX;
         let near = |row: &&mut Loss| is_full || from_ns.saturating_sub(row.until_ns) <= APART_NS;
-        let last = ring.last.and_then(|last| self.rows.get_mut(last)).filter(|row| row.kind == kind);
+        let last = ring.last.get(&kind).and_then(|last| self.rows.get_mut(*last));
         if let Some(row) = last.filter(near) {
             row.count = row.count.saturating_add(count);
             row.until_ns = row.until_ns.max(until_ns);
         } else {
-            ring.last = Some(self.rows.len());
+            ring.last.insert(kind, self.rows.len());
             self.rows.push(row(kind, count, (from_ns, until_ns), Some(id)));
         }
     }
@@ -166,6 +166,19 @@ mod tests {
         let seen = [(SAMPLES, 1100, 1), (SAMPLES, 1150, 2), (SAMPLES, 1400, 0), (SAMPLES, 1450, 4)];
         let expected = [(LossKind::RingFull, 3, 0, 150), (LossKind::RingFull, 4, 400, 450)];
         assert_eq!(rows(losses(&seen)), expected);
+    }
+
+    #[test]
+    fn rows_are_bounded_though_kinds_alternate() {
+        let mut losses = losses(&[]);
+        for time_s in 1..=ROWS_MAX as u64 {
+            losses.rings.entry(SAMPLES).or_default().seen_ns = time_s * 1_000_000_000 - 500_000_000;
+            losses.note(SAMPLES, LossKind::RingFull, 1, time_s * 1_000_000_000);
+            losses.note(SAMPLES, LossKind::Throttled, 1, time_s * 1_000_000_000);
+        }
+        let rows = rows(losses);
+        assert_eq!(rows.len(), ROWS_MAX);
+        assert_eq!(rows.iter().map(|(_, count, ..)| count).sum::<u64>(), 2 * ROWS_MAX as u64);
     }
 
     #[test]
