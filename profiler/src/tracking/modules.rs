@@ -13,7 +13,7 @@ use crate::image::{self, Identity, Image};
 use crate::records::Evidence;
 
 /// The number of a module among those met.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ModuleIndex(u32);
 
 /// How often a file that could not be opened is tried again, for other processes that map it.
@@ -23,6 +23,8 @@ const ATTEMPTS_MAX: u8 = 4;
 pub(super) struct Modules {
     all: Vec<Arc<LoadedModule>>,
     known: FxHashMap<Evidence, Vec<Known>>,
+    /// What stands for a module where its image says that nothing is loaded.
+    without_segment: FxHashMap<ModuleIndex, ModuleIndex>,
     images: usize,
 }
 
@@ -75,8 +77,14 @@ impl Modules {
 
     /// The same module where its image says nothing is loaded: its addresses must not mix with the others.
     pub(super) fn without_segment(&mut self, of: ModuleIndex, rows: &mut Builder) -> Option<ModuleIndex> {
+        if let Some(known) = self.without_segment.get(&of) {
+            return Some(*known);
+        }
         let path = self.get(of)?.path.clone();
-        Some(self.push(Candidate::without_image(ModuleKind::File, path, NoImage::NoSegment).load(rows)))
+        let module = Candidate::without_image(ModuleKind::File, path, NoImage::NoSegment).load(rows);
+        let module = self.push(module);
+        self.without_segment.insert(of, module);
+        Some(module)
     }
 
     fn may_be_tried_again(&self, known: &Known) -> bool {

@@ -58,7 +58,8 @@ impl Tracker {
     fn read_now(&mut self, row: ProcessId) {
         let Some(image) = self.images.get_mut(&row).filter(|image| image.is_running()) else { return };
         let snapshot = read(image.pid, !image.uncertain.is_empty(), &*self.files);
-        image.read_ns = Some(snapshot.time_ns);
+        // A reading that failed has no time, and is not to be tried again at once either.
+        image.read_ns = Some(snapshot.time_ns.max(self.now_ns));
         self.queue(snapshot);
     }
 
@@ -150,11 +151,8 @@ impl Tracker {
 
     /// Whether a record already told of a line: the same file at the same place.
     fn is_known(&self, process: ProcessId, line: &MapsLine<'_>) -> bool {
-        let entry = self
-            .images
-            .get(&process)
-            .and_then(|image| image.space.current().iter().find(|entry| entry.contains(line.start_address)));
-        let Some(entry) = entry else { return false };
+        let image = self.images.get(&process);
+        let Some(entry) = image.and_then(|image| image.space.at(line.start_address)) else { return false };
         let is_same_place = line.end_address <= entry.end_address
             && line.start_address.wrapping_sub(line.file_offset)
                 == entry.start_address.wrapping_sub(entry.file_offset);

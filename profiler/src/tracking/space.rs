@@ -50,8 +50,9 @@ impl AddressSpace {
         self.current.len()
     }
 
-    pub(super) fn current(&self) -> &[Entry] {
-        &self.current
+    /// What lies at an address now.
+    pub(super) fn at(&self, address: u64) -> Option<&Entry> {
+        self.index_of(address).and_then(|index| self.current.get(index))
     }
 
     pub(super) const fn changed_ns(&self) -> u64 {
@@ -91,9 +92,10 @@ impl AddressSpace {
 
     fn find_past(&self, address: u64, time_ns: u64) -> Option<&Entry> {
         let held = |entry: &Entry| entry.contains(address) && entry.from_ns <= time_ns;
-        let now = self.index_of(address).and_then(|index| self.current.get(index));
         let before = self.ended.iter().rev().filter(|past| time_ns < past.until_ns);
-        now.filter(|entry| held(entry)).or_else(|| before.map(|past| &past.entry).find(|entry| held(entry)))
+        self.at(address)
+            .filter(|entry| held(entry))
+            .or_else(|| before.map(|past| &past.entry).find(|entry| held(entry)))
     }
 
     /// Gives an inherited list rows of its own.

@@ -56,6 +56,14 @@ fn a_process_that_cannot_be_read_cannot_be_attached() {
 }
 
 #[test]
+fn a_process_that_cannot_be_read_is_not_asked_for_again_at_once() {
+    let mut run = Run::new(OPTIONS);
+    run.records("exec 10 a @4\nlost 1 @5\nlost 1 @6\nlost 1 @7");
+    run.tracker.advance(super::super::READ_AGAIN_NS, &mut run.rows);
+    assert_eq!(run.tracker.counts().maps_unreadable, 1);
+}
+
+#[test]
 fn after_a_loss_mappings_are_read_again_and_uncertain_in_between() {
     let mut run = Run::new(OPTIONS);
     run.records(

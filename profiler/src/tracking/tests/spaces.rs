@@ -221,6 +221,17 @@ fn a_part_outside_every_segment_is_another_module() {
 }
 
 #[test]
+fn a_part_outside_every_segment_is_one_module_however_often_it_is_mapped() {
+    let mut run = Run::new(OPTIONS);
+    run.records("exec 10 a @4");
+    for time_ns in 5..15 {
+        run.records(&format!("mmap 10 0x90000..0x91000 /a off=0x80000 id=aa @{time_ns}"));
+        run.records(&format!("mmap 10 0x90000..0x91000 /b off=0x1000 id=bb @{time_ns}"));
+    }
+    assert_eq!(run.tracker.modules().len(), 3);
+}
+
+#[test]
 fn a_file_without_build_id_is_known_by_its_segments() {
     let mut run = Run::new(OPTIONS);
     run.world.file("/plain", b"", 8);
