@@ -9,13 +9,15 @@ use crate::files::FileHandle;
 
 /// Bytes read at once from a file.
 const BLOCK_BYTES: usize = 64 * 1024;
+/// The longest section that is read: as far as code for x86-64 reaches. A sparse file may claim more.
+const SECTION_BYTES_MAX: u64 = 1 << 31;
 
 /// The bytes of one section.
 pub struct SectionBytes(Source);
 
 enum Source {
     Whole(Box<[u8]>),
-    InFile { file: FileHandle, file_offset: u64, len: usize, blocks: Box<[Block]> },
+    InFile { file: FileHandle, file_offset: u64, len: usize, blocks: OnceLock<Box<[Block]>> },
 }
 
 /// One block of a file: not yet asked for, read, or unreadable.
@@ -28,13 +30,13 @@ impl SectionBytes {
         Self(Source::Whole(bytes.into()))
     }
 
-    /// Uncompressed bytes of an opened file. The length is cut to what the file holds.
+    /// Uncompressed bytes of an opened file. The length is cut to what the file holds and the limit; nothing
+    /// is read, and no memory taken, before bytes are asked for.
     #[must_use]
     pub fn in_file(file: FileHandle, file_offset: u64, len: u64) -> Self {
-        let len = len.min(file.len().saturating_sub(file_offset));
+        let len = len.min(file.len().saturating_sub(file_offset)).min(SECTION_BYTES_MAX);
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        let blocks = std::iter::repeat_with(OnceLock::new).take(len.div_ceil(BLOCK_BYTES)).collect();
-        Self(Source::InFile { file, file_offset, len, blocks })
+        Self(Source::InFile { file, file_offset, len, blocks: OnceLock::new() })
     }
 
     /// How many bytes there are.
@@ -115,7 +117,8 @@ impl SectionBytes {
             let count = file.read_at(file_offset + start as u64, &mut bytes).ok()?;
             (count == bytes.len()).then(|| bytes.into_boxed_slice())
         };
-        blocks.get(index)?.get_or_init(read).as_deref()
+        let unread = || std::iter::repeat_with(OnceLock::new).take(len.div_ceil(BLOCK_BYTES)).collect();
+        blocks.get_or_init(unread).get(index)?.get_or_init(read).as_deref()
     }
 }
 
@@ -155,5 +158,26 @@ mod tests {
         assert_eq!(section.len(), 100);
         assert_eq!(section.all().unwrap().as_ref(), &bytes[900..]);
         assert_eq!(section.get(99, 2), None);
+    }
+
+    /// Zeros without end, as a sparse file has them.
+    struct Sparse;
+
+    impl crate::files::ReadAt for Sparse {
+        fn len(&self) -> u64 {
+            1 << 60
+        }
+        fn read_at(&self, _offset: u64, into: &mut [u8]) -> std::io::Result<usize> {
+            Ok(into.len())
+        }
+    }
+
+    #[test]
+    fn a_sparse_file_takes_no_more_memory_than_is_read_of_it() {
+        let sections: Vec<_> =
+            (0..1 << 16).map(|_| SectionBytes::in_file(Arc::new(Sparse), 0, u64::MAX)).collect();
+        assert_eq!(sections[0].len() as u64, SECTION_BYTES_MAX);
+        assert_eq!(sections[0].fixed(sections[0].len() - 8), Some([0; 8]));
+        assert_eq!(sections[0].get(sections[0].len(), 1), None);
     }
 }
