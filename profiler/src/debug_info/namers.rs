@@ -177,7 +177,7 @@ impl Shared {
     }
 }
 
-/// Some addresses of one module, sorted so that neighbours share what is parsed for them.
+/// Some addresses of one module, sorted so that neighbors share what is parsed for them.
 struct Chunk {
     module: u64,
     source: Arc<dyn NameSource>,

@@ -87,7 +87,7 @@ impl Order {
         layouts.into_iter().try_for_each(|layout| self.layouts.add(layout))
     }
 
-    /// The layouts learnt.
+    /// The layouts learned.
     #[must_use]
     pub const fn layouts(&self) -> &Layouts {
         &self.layouts

@@ -14,7 +14,7 @@ pub(super) struct ProgramImage {
     pub(super) start_ns: u64,
     pub(super) end_ns: Option<u64>,
     pub(super) name: Box<str>,
-    /// Whether the executable's path is still to be learnt from its first mapping of a file.
+    /// Whether the executable's path is still to be learned from its first mapping of a file.
     pub(super) awaits_executable: bool,
     pub(super) space: AddressSpace,
     /// Threads that have not ended.

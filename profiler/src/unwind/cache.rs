@@ -126,7 +126,7 @@ fn is_kept(frame: RawFrame) -> bool {
     frame.address >> ADDRESS_BITS == 0
 }
 
-/// Fibonacci hashing: neighbouring addresses and equal addresses of two epochs spread out.
+/// Fibonacci hashing: neighboring addresses and equal addresses of two epochs spread out.
 #[inline]
 fn slot_of(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS_LOG2)) as usize

@@ -100,7 +100,7 @@ mod tests {
     use super::join;
 
     #[test]
-    fn paths_are_joined_from_the_last_absolute_part_and_normalised() {
+    fn paths_are_joined_from_the_last_absolute_part_and_normalized() {
         assert_eq!(join(&["/build", "src/./a", "../b.c"]), "/build/src/b.c");
         assert_eq!(join(&["/build", "/usr/include", "stdio.h"]), "/usr/include/stdio.h");
         assert_eq!(join(&["", "src", "a.c"]), "src/a.c");

@@ -9,7 +9,7 @@ use crate::image::Image;
 
 use super::sections::{Dwarf, GimliUnit, Slice};
 
-/// Ranges of one entry at most; a unit of a link-time optimised program has one per function.
+/// Ranges of one entry at most; a unit of a link-time optimized program has one per function.
 const RANGES_MAX: usize = 1 << 20;
 
 /// Where a module has code.

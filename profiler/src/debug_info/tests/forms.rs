@@ -16,7 +16,7 @@ fn c_in_dwarf_5_and_4_and_3_and_2() {
 }
 
 #[test]
-fn c_at_every_level_of_optimisation() {
+fn c_at_every_level_of_optimization() {
     for level in ["-O0", "-O1", "-O3", "-Os"] {
         check("gcc", "inline.c", &["-g", level]);
     }

@@ -25,7 +25,7 @@ fn chain_at(program: &Program, function: &str, from: &str) -> Vec<(String, u32)>
 
 #[test]
 fn an_inline_chain_runs_from_the_innermost_function_to_the_physical_one() {
-    // Link-time optimisation splits functions and their inlined ones over units.
+    // Link-time optimization splits functions and their inlined ones over units.
     for flags in [&["-g", "-O2"][..], &["-g", "-O2", "-flto"]] {
         let program = build("gcc", "inline.c", flags);
         let chain = chain_at(&program, "outer", "leaf");

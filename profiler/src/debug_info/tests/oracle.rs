@@ -112,10 +112,10 @@ fn addr2line(path: &Path, addresses: &[u64]) -> Vec<Vec<Row>> {
 fn parse_row(name: &str, place: &str) -> Row {
     let place = place.split(" (discriminator").next().unwrap_or_default();
     let (file, line) = place.rsplit_once(':').unwrap_or((place, "?"));
-    Row { name: name.to_owned(), linked: true, file: normalised(file), line: line.parse().unwrap_or(0) }
+    Row { name: name.to_owned(), linked: true, file: normalized(file), line: line.parse().unwrap_or(0) }
 }
 
-fn normalised(path: &str) -> String {
+fn normalized(path: &str) -> String {
     let mut names: Vec<&str> = Vec::new();
     for name in path.split('/') {
         match name {
