@@ -44,7 +44,7 @@ const DWARF_OF_PERF: [Option<u8>; 24] = [
     Some(15),
 ];
 
-/// The mask to ask perf for: every general register, the flags and the two segments user code can show.
+/// The mask to ask perf for: every general register, the flags, cs and ss. x86-64 refuses the other segments.
 pub const PERF_REGISTER_MASK: u64 = 0x00ff_0fff;
 
 /// Register values by DWARF number, each known or not.

@@ -1,7 +1,7 @@
 //! How the records of each event are laid out: what a decoder needs besides the bytes. Every record names its
 //! event by identifier, samples in their first field, all others in their trailer.
 
-pub use crate::sys::perf::{SampleFields, TRAILER_BYTES, USER_REGISTERS, USER_REGISTERS_MASK};
+pub use crate::sys::perf::SampleFields;
 
 /// What an event is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,7 +12,7 @@ pub enum EventRole {
     SideBand,
 }
 
-/// One event and the layout of its records. Trailers are the same for all: see [`TRAILER_BYTES`].
+/// One event and the layout of its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventLayout {
     /// The identifier its records carry, also those of threads that inherited the event.

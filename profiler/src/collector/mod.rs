@@ -27,7 +27,7 @@ mod templates;
 pub use commands::{CollectorControl, CollectorHandle, CommandError};
 pub use delivery::{Batch, BatchBytes, Delivery, RingId, RingKind};
 pub use error::StartError;
-pub use layout::{EventLayout, EventRole, SampleFields, TRAILER_BYTES, USER_REGISTERS, USER_REGISTERS_MASK};
+pub use layout::{EventLayout, EventRole, SampleFields};
 pub use plan::{ChosenEvent, KernelCoverage, PeriodUnit, Plan, PlanNote, RingSizes, Topology};
 pub use report::{CollectorReport, EndCause, RingReport, TargetReport};
 pub use start::{Armed, ChildProcess, attach, launch};

@@ -15,6 +15,7 @@ use crate::sys::perf::{EventAttributes, EventSource, Inherit, Kernel, Subject};
 
 /// Descriptors that a session needs for everything but events.
 const DESCRIPTORS_KEPT: u64 = 64;
+
 /// What is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {

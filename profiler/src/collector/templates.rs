@@ -4,9 +4,8 @@ use super::planning::Occasion;
 use super::sizing::Demand;
 use super::{KernelCoverage, PeriodUnit, Topology};
 use crate::options::{EventChoice, RecordOptions};
-use crate::sys::perf::{
-    EventAttributes, EventSource, Inherit, SampleFields, Start, Subject, USER_REGISTERS, USER_REGISTERS_MASK,
-};
+use crate::registers::PERF_REGISTER_MASK;
+use crate::sys::perf::{EventAttributes, EventSource, Inherit, SampleFields, Start, Subject};
 
 /// Bytes of a sample's header and fixed fields.
 const SAMPLE_HEAD_BYTES: u32 = 8 + 6 * 8;
@@ -88,7 +87,7 @@ pub(super) fn sampler(
         rate_hz,
         fields: SampleFields {
             callchain: kernel_chain || user_chain,
-            user_registers: USER_REGISTERS_MASK,
+            user_registers: PERF_REGISTER_MASK,
             stack_bytes: options.stack_bytes(),
         },
         start: Start::Disabled,
@@ -129,7 +128,7 @@ pub(super) fn period_ns(event: EventChoice, rate_hz: u32) -> Option<u64> {
 
 pub(super) fn demand(sampler: &EventAttributes) -> Demand {
     let chains = u32::from(!sampler.exclude_kernel_chain) + u32::from(!sampler.exclude_user_chain);
-    let registers = 8 + 8 * USER_REGISTERS as u32;
+    let registers = 8 + 8 * sampler.fields.user_registers.count_ones();
     let stack_words = if sampler.fields.stack_bytes == 0 { 0 } else { 16 };
     Demand {
         rate_hz: sampler.rate_hz,

@@ -3,17 +3,6 @@
 
 use perf_event_open_sys::bindings as abi;
 
-/// The registers kept with a sample, as bits of the kernel's numbering: ax bx cx dx si di bp sp ip flags cs ss
-/// r8..r15. Their values follow one another in this order. The segment registers between are refused by x86-64.
-pub const USER_REGISTERS_MASK: u64 = 0x00ff_0fff;
-
-/// How many registers [`USER_REGISTERS_MASK`] names.
-pub const USER_REGISTERS: usize = USER_REGISTERS_MASK.count_ones() as usize;
-
-/// Bytes of the trailer of every record that is no sample (`sample_id_all`): pid and tid, time, cpu and a
-/// reserved half, identifier, a word each, in this order, the last of the record.
-pub const TRAILER_BYTES: usize = 32;
-
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventSource {

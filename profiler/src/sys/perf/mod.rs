@@ -7,9 +7,6 @@ mod kernel;
 #[cfg(test)]
 pub(crate) mod scripted;
 
-pub use attributes::{
-    EventAttributes, EventSource, Inherit, SampleFields, Start, TRAILER_BYTES, USER_REGISTERS,
-    USER_REGISTERS_MASK,
-};
+pub use attributes::{EventAttributes, EventSource, Inherit, SampleFields, Start};
 pub use event::Event;
 pub use kernel::{Kernel, Linux, Subject};
