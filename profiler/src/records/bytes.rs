@@ -87,11 +87,6 @@ impl<'a> Words<'a> {
         words.iter().map(|word| u64::from_ne_bytes(*word))
     }
 
-    /// Appends every word to a buffer that the caller reuses.
-    pub fn append_to(self, words: &mut Vec<u64>) {
-        words.extend(self.iter());
-    }
-
     /// The words before `middle` and those from it on; a `middle` past the end leaves the second empty.
     pub(crate) fn split(self, middle: usize) -> (Self, Self) {
         let (before, from) = self.0.split_at(middle.saturating_mul(8).min(self.0.len()));

@@ -46,14 +46,6 @@ pub enum ProblemKind {
     },
 }
 
-impl ProblemKind {
-    /// Whether the rest of the batch is lost with it.
-    #[must_use]
-    pub const fn ends_batch(self) -> bool {
-        matches!(self, Self::BadSize { .. } | Self::NoHeader { .. })
-    }
-}
-
 /// One bad record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Problem {

@@ -219,12 +219,3 @@ pub struct Namespaces<'a> {
     /// Device and inode of each, in the order net, uts, ipc, pid, user, mnt, cgroup.
     pub links: Words<'a>,
 }
-
-impl Namespaces<'_> {
-    /// Device and inode of the pid namespace.
-    #[must_use]
-    pub fn pid_namespace(&self) -> Option<(u64, u64)> {
-        const PID: usize = 3;
-        Some((self.links.get(2 * PID)?, self.links.get(2 * PID + 1)?))
-    }
-}

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use md5::{Digest, Md5};
 use microscope_capture::{Builder, File, FileId, HashKind, SourceText};
 
+use crate::image::hex;
+
 pub use read::{Owner, SOURCE_BYTES_MAX, TextReader};
 
 /// Which texts are kept.
@@ -60,12 +62,7 @@ fn set_hash(builder: &mut Builder, id: FileId, file: File) {
 /// MD5 as lower-case hexadecimal text: the hash that DWARF 5 line tables carry.
 #[must_use]
 pub fn hex_md5(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut text = String::with_capacity(32);
-    for byte in Md5::digest(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex(&Md5::digest(bytes))
 }
 
 #[cfg(test)]

@@ -28,7 +28,6 @@ pub struct RegularFile {
     file: File,
     identity: FileIdentity,
     len: u64,
-    modified_ns: i128,
 }
 
 impl RegularFile {
@@ -71,19 +70,13 @@ impl RegularFile {
         let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
         let file =
             File::from(open(format!("/proc/self/fd/{}", place.as_raw_fd()).as_str(), flags, Mode::empty())?);
-        let modified_ns = i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec());
         let identity = FileIdentity { device: metadata.dev(), inode: metadata.ino() };
-        Ok(Self { file, identity, len: metadata.len(), modified_ns })
+        Ok(Self { file, identity, len: metadata.len() })
     }
 
     /// Which file it is.
     pub fn identity(&self) -> FileIdentity {
         self.identity
-    }
-
-    /// When it was last written, from the epoch on.
-    pub fn modified_ns(&self) -> i128 {
-        self.modified_ns
     }
 }
 

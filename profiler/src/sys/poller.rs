@@ -44,14 +44,8 @@ impl Poller {
         let call = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TICK))?;
         epoll.add(&call, EpollEvent::new(EpollFlags::EPOLLIN, CALL))?;
-        let mut poller = Self { epoll, timer, call: Arc::new(call), ready: Vec::with_capacity(READY_MAX) };
-        poller.set_period(period)?;
-        Ok(poller)
-    }
-
-    fn set_period(&mut self, period: Duration) -> Result<(), Errno> {
-        let expiration = Expiration::Interval(TimeSpec::from_duration(period));
-        self.timer.set(expiration, TimerSetTimeFlags::empty())
+        timer.set(Expiration::Interval(TimeSpec::from_duration(period)), TimerSetTimeFlags::empty())?;
+        Ok(Self { epoll, timer, call: Arc::new(call), ready: Vec::with_capacity(READY_MAX) })
     }
 
     /// Also waits for `source`, which the wait then names by `token`.

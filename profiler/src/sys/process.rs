@@ -1,5 +1,5 @@
-//! What `/proc` tells of processes: threads, times, names, mappings. Text is bounded and nothing is believed
-//! beyond its syntax.
+//! What `/proc` tells of processes: their threads and times. Text is bounded and nothing is believed beyond its
+//! syntax.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -7,8 +7,8 @@ use std::ops::{Add, Sub};
 
 use nix::unistd::{SysconfVar, sysconf};
 
-/// More text than any honest file of `/proc` about one process holds: 65,530 mappings of 256 bytes.
-pub const PROC_TEXT_BYTES_MAX: u64 = 64 << 20;
+/// More text than `stat` and `status` hold.
+const TEXT_BYTES_MAX: u64 = 1 << 16;
 
 /// Processor time of a process or thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,20 +82,11 @@ pub fn times(pid: u32) -> io::Result<ProcessTimes> {
     parse_times(&text, ticks_per_second()).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
 }
 
-/// A file of `/proc/PID`, such as `maps` or `status`, at most [`PROC_TEXT_BYTES_MAX`] of it.
-pub fn read_text(pid: u32, name: &str) -> io::Result<Vec<u8>> {
+/// The file `stat` or `status` of `/proc/PID`.
+fn read_text(pid: u32, name: &str) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    File::open(format!("/proc/{pid}/{name}"))?.take(PROC_TEXT_BYTES_MAX).read_to_end(&mut text)?;
+    File::open(format!("/proc/{pid}/{name}"))?.take(TEXT_BYTES_MAX).read_to_end(&mut text)?;
     Ok(text)
-}
-
-/// The name of a thread, as the kernel keeps it: at most 15 bytes, any bytes.
-pub fn thread_name(pid: u32, tid: u32) -> io::Result<Vec<u8>> {
-    let mut name = read_text(pid, &format!("task/{tid}/comm"))?;
-    if name.last() == Some(&b'\n') {
-        name.pop();
-    }
-    Ok(name)
 }
 
 fn ticks_per_second() -> u64 {
@@ -144,12 +135,11 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_this_thread_and_a_name() {
+    fn this_process_has_this_thread() {
         let pid = std::process::id();
         let tid = nix::unistd::gettid().as_raw().cast_unsigned();
         assert!(threads(pid).unwrap().contains(&tid));
         assert_eq!(process_of(tid).unwrap(), pid);
-        assert!(!thread_name(pid, tid).unwrap().is_empty());
     }
 
     #[test]

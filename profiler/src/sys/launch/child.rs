@@ -3,11 +3,10 @@
 //! before, and from [`run`] on there are system calls alone.
 
 use std::ffi::{CString, NulError, OsStr, OsString};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
-use super::gate::PipeEnd;
 use super::{LaunchCommand, SignalState};
 use crate::sys::limits;
 
@@ -69,7 +68,7 @@ fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
 }
 
 /// Runs in the child: arranges it, waits at the gate, executes. Returns only when the program was not started.
-pub(super) fn run(prepared: &Prepared, gate: &PipeEnd, other_end: &PipeEnd, report: &PipeEnd) {
+pub(super) fn run(prepared: &Prepared, gate: &OwnedFd, other_end: &OwnedFd, report: &OwnedFd) {
     let failed = match arrange(prepared) {
         // SAFETY: closes this process's copy of the recorder's end, so that the gate closes with the recorder.
         // The recorder's own copy is untouched, and the child does not use the value again.

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use nix::errno::Errno;
@@ -140,6 +139,3 @@ fn fork_with_signals_blocked(in_child: impl Fn()) -> Result<u32, Errno> {
         ForkResult::Child => Err(Errno::EINVAL),
     }
 }
-
-/// The ends of pipes that `child::run` takes.
-pub(super) type PipeEnd = OwnedFd;
