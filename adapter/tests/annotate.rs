@@ -63,19 +63,42 @@ fn without_a_text_lines_are_shown_alone() {
     check_golden("annotate-without-text.txt", &run(&server().seal(), "parse.rs", "/home/me/app").unwrap());
 }
 
+/// One sample on the first line of `path`, compiled from a text with this MD5, if that is known.
+fn of_file(path: &Path, md5: Option<&str>) -> Capture {
+    let mut recording = Recording::new(MeasureSource::CpuSamples);
+    recording.process(1, "a");
+    let thread = recording.thread(1, "a");
+    recording.sample(thread, 0, 10, &format!("main@{}:1", path.display()));
+    if let Some(md5) = md5 {
+        let hash = recording.builder.string(md5);
+        recording.builder.tables.files.hash_kind[0] = HashKind::DwarfMd5;
+        recording.builder.tables.files.hash[0] = hash;
+    }
+    recording.seal()
+}
+
+#[test]
+fn a_file_of_the_same_name_counts_only_with_proof() {
+    let folder = tempfile::tempdir().unwrap();
+    let (built, here) = (folder.path().join("built"), folder.path().join("here"));
+    for (directory, text) in [(&built, "built\n"), (&here, "here\n")] {
+        fs::create_dir(directory).unwrap();
+        fs::write(directory.join("a.rs"), text).unwrap();
+    }
+    let compiled = |path: &Path, md5| run(&of_file(path, md5), "a.rs", here.to_str().unwrap()).unwrap();
+    assert!(compiled(&built.join("a.rs"), None).contains("1  built"));
+    let md5 = microscope_profiler::sources::hex_md5(b"here\n");
+    assert!(compiled(&built.join("a.rs"), Some(&md5)).contains("1  here"));
+    assert!(compiled(Path::new("/gone/a.rs"), None).contains("1  here"));
+}
+
 #[test]
 fn a_text_on_disk_that_was_changed_is_a_problem() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.rs");
     fs::write(&path, "edited\n").unwrap();
-    let mut recording = Recording::new(MeasureSource::CpuSamples);
-    recording.process(1, "a");
-    let thread = recording.thread(1, "a");
-    recording.sample(thread, 0, 10, &format!("main@{}:1", path.display()));
-    let hash = recording.builder.string("00000000000000000000000000000000");
-    recording.builder.tables.files.hash_kind[0] = HashKind::DwarfMd5;
-    recording.builder.tables.files.hash[0] = hash;
-    let text = run(&recording.seal(), "a.rs", folder.path().to_str().unwrap()).unwrap();
+    let capture = of_file(&path, Some("00000000000000000000000000000000"));
+    let text = run(&capture, "a.rs", folder.path().to_str().unwrap()).unwrap();
     assert!(text.contains("numbers may stand on wrong"), "{text}");
     assert!(text.contains("1  edited"), "{text}");
 }

@@ -142,18 +142,23 @@ impl SourceText {
     }
 }
 
-/// The text of `source`: the capture's own, else the first readable file of its path or of the `name` it was
-/// asked for by.
+/// The text of `source`: the capture's own, else that of a file: of its path, or of the `name` it was asked for
+/// by where only that is readable, or is proved to be what was compiled.
 #[must_use]
 pub fn text(capture: &Capture, source: &SourceFile, name: &str, directory: &Path) -> Option<SourceText> {
     let kept = capture.source_texts.iter().find(|(_, row)| source.files.contains(&row.file));
-    let (bytes, origin) = match kept {
-        Some((_, row)) => (capture.strings.get(row.text).as_bytes().to_vec(), Origin::Capture),
-        None => [directory.join(name), directory.join(&source.path)]
-            .into_iter()
-            .find_map(|path| Some((read(&path)?, Origin::Disk(path))))?,
-    };
-    Some(SourceText::new(capture, source, &bytes, origin))
+    if let Some((_, row)) = kept {
+        let bytes = capture.strings.get(row.text).as_bytes();
+        return Some(SourceText::new(capture, source, bytes, Origin::Capture));
+    }
+    let on_disk = |path: PathBuf| Some(SourceText::new(capture, source, &read(&path)?, Origin::Disk(path)));
+    let by_path = on_disk(directory.join(&source.path));
+    let is_proved = |text: &SourceText| text.proof == Proof::DwarfMd5;
+    if by_path.as_ref().is_some_and(is_proved) {
+        return by_path;
+    }
+    let by_name = on_disk(directory.join(name)).filter(|text| by_path.is_none() || is_proved(text));
+    by_name.or(by_path)
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
