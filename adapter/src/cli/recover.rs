@@ -8,23 +8,22 @@ use microscope_capture::{Capture, publish};
 
 use super::arguments::RecoverArguments;
 use super::output;
+use super::progress::Ticker;
+use crate::presentation::escape::terminal;
 use crate::presentation::numbers::{bytes, counted};
 use crate::presentation::prose::shell;
 
 /// Runs the command.
 pub(super) fn run(arguments: &RecoverArguments) -> anyhow::Result<ExitCode> {
-    output::check_replaceable(&arguments.output)?;
-    let (mut tables, report) = recover(&arguments.partial)?;
-    tables.canonicalize().and_then(|()| Capture::validate(tables)).map_or_else(
-        |invalid| {
-            Err(invalid).with_context(|| format!("{} cannot be made a capture", arguments.partial.display()))
-        },
-        |capture| {
-            publish(&arguments.output, &capture)
-                .with_context(|| format!("cannot write {}", arguments.output.display()))
-        },
-    )?;
-    output::print(&said(&report, &arguments.output.to_string_lossy()))?;
+    let RecoverArguments { partial, output: path } = arguments;
+    output::check_replaceable(path)?;
+    let working = Ticker::work(format!("recovering {}", terminal(&partial.to_string_lossy())));
+    let (mut tables, report) = recover(partial)?;
+    let capture = tables.canonicalize().and_then(|()| Capture::validate(tables));
+    let capture = capture.with_context(|| format!("{} cannot be made a capture", partial.display()))?;
+    publish(path, &capture).with_context(|| format!("cannot write {}", path.display()))?;
+    drop(working);
+    output::print(&said(&report, &path.to_string_lossy()))?;
     Ok(ExitCode::SUCCESS)
 }
 
