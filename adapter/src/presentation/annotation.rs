@@ -128,7 +128,8 @@ fn gap(lines: usize) -> Vec<Cell> {
 
 fn row(annotation: &Annotation, measure: &Measure, line: usize, text: &str) -> Vec<Cell> {
     let columns = &annotation.overlay.lines;
-    let at = columns.line.iter().position(|costly| *costly as usize == line);
+    // Lines of an overlay ascend.
+    let at = columns.line.binary_search_by_key(&line, |costly| *costly as usize).ok();
     let weight = |column: &[u64]| at.and_then(|at| column.get(at)).copied().unwrap_or(0);
     let source = terminal(&text.replace('\t', "    ")).trim_end().to_owned();
     let style =

@@ -14,14 +14,7 @@ use super::worth::not_on_a_line;
 #[must_use]
 pub fn lines(lines: &Lines<'_>, page: &Page<'_>) -> String {
     let rows = page.shown(&lines.rows);
-    let elsewhere = not_on_a_line(
-        &[
-            (lines.unlined, "in code that belongs to no line"),
-            (lines.no_debug, "in code without debug information"),
-            (lines.no_stack, "without any frame"),
-        ],
-        lines.whole,
-    );
+    let elsewhere = not_on_a_line([lines.unlined, lines.no_debug, lines.no_stack], lines.whole);
     page.headline("Lines by own cost", &lines.quantity, lines.whole)
         + &line_table(rows, lines.whole, page)
         + &page.left_out(rows.len(), lines.rows.len(), "lines")

@@ -141,7 +141,8 @@ fn help(remedy: &str, page: &Page<'_>) -> String {
     lines.map(|line| page.screen.paint(&line, Style::Warm) + "\n").collect()
 }
 
-fn loss_amount(unit: &str, number: u64) -> String {
+/// `1.98 s`, `1,234`.
+pub(crate) fn loss_amount(unit: &str, number: u64) -> String {
     if unit == "ns" { duration_ns(number) } else { count(number) }
 }
 

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use microscope_analysis::views::LossRow;
 use microscope_capture::LossKind;
 
-use crate::presentation::losses::period;
-use crate::presentation::numbers::{count, duration_ns};
+use crate::presentation::losses::{loss_amount, period};
 use crate::presentation::prose::list;
 use crate::presentation::words;
 
@@ -18,9 +17,8 @@ pub(super) fn lost(rows: &[LossRow<'_>]) -> String {
     let mut kinds = BTreeMap::<LossKind, Lost>::new();
     rows.iter().for_each(|row| kinds.entry(row.kind).or_default().add(row));
     let said: Vec<String> = kinds.iter().map(|(kind, lost)| lost.sentence(*kind)).collect();
-    let mut remedies: Vec<&str> = kinds.keys().filter_map(|kind| words::loss_remedy(*kind)).collect();
-    remedies.dedup();
-    let help = remedies.first().map_or_else(String::new, |remedy| format!(" What would help: {remedy}."));
+    let remedy = kinds.keys().find_map(|kind| words::loss_remedy(*kind));
+    let help = remedy.map_or_else(String::new, |remedy| format!(" What would help: {remedy}."));
     format!("Of others, {}.{help}", list(&said))
 }
 
@@ -48,7 +46,7 @@ impl Lost {
 
     /// `120 samples found no room in a ring (1.20 s – 1.40 s, CPU 1)`.
     fn sentence(&self, kind: LossKind) -> String {
-        let amount = if self.unit == "ns" { duration_ns(self.count) } else { count(self.count) };
+        let amount = loss_amount(self.unit, self.count);
         let (from, until) = self.times_ns.unwrap_or_default();
         let place = match self.cpus.as_slice() {
             [] => String::new(),

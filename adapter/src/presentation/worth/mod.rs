@@ -52,16 +52,16 @@ fn sampled(summary: &Summary<'_>) -> String {
 }
 
 fn unplaced(summary: &Summary<'_>) -> Option<String> {
-    let parts = [
-        (summary.unlined, "in code that belongs to no line"),
-        (summary.no_debug, "in code without debug information"),
-        (summary.no_stack, "without any frame"),
-    ];
-    not_on_a_line(&parts, summary.whole)
+    not_on_a_line([summary.unlined, summary.no_debug, summary.no_stack], summary.whole)
 }
 
 /// What lines do not show: `Not on any line: 12.3 % in code without debug information.`
-pub(crate) fn not_on_a_line(parts: &[(Cost, &str)], whole: Cost) -> Option<String> {
+pub(crate) fn not_on_a_line([unlined, no_debug, no_stack]: [Cost; 3], whole: Cost) -> Option<String> {
+    let parts = [
+        (unlined, "in code that belongs to no line"),
+        (no_debug, "in code without debug information"),
+        (no_stack, "without any frame"),
+    ];
     let shares = parts.iter().filter(|(cost, _)| !cost.is_zero());
     let said: Vec<String> =
         shares.map(|(cost, words)| format!("{} {words}", percent(cost.weight, whole.weight))).collect();
