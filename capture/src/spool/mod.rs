@@ -84,15 +84,23 @@ impl Spool {
     /// Makes the file, for its owner only, and locks it. There must be none of that name.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, SpoolError> {
         let path = path.into();
-        let open = || {
-            let mut file =
-                OpenOptions::new().read(true).write(true).create_new(true).mode(OWNER_ONLY).open(&path)?;
-            file.try_lock().map_err(io_error)?;
-            file.write_all(&MAGIC)?;
-            Ok(file)
-        };
-        let file = open().map_err(|source| SpoolError::Io { path: path.clone(), source })?;
-        Ok(Self { file, path, length: MAGIC.len() as u64, chunks: 0 })
+        let made = OpenOptions::new().read(true).write(true).create_new(true).mode(OWNER_ONLY).open(&path);
+        match made {
+            Ok(file) => Self::begin(file, path),
+            Err(source) => Err(SpoolError::Io { path, source }),
+        }
+    }
+
+    /// Takes over the file that was made. What holds nothing is not left behind.
+    fn begin(mut file: File, path: PathBuf) -> Result<Self, SpoolError> {
+        match file.try_lock().map_err(io_error).and_then(|()| file.write_all(&MAGIC)) {
+            Ok(()) => Ok(Self { file, path, length: MAGIC.len() as u64, chunks: 0 }),
+            Err(source) => {
+                // Were it to fail, the only harm is an empty file.
+                let _ = std::fs::remove_file(&path);
+                Err(SpoolError::Io { path, source })
+            }
+        }
     }
 
     /// Appends an increment. After an error the spool still ends in whole chunks.

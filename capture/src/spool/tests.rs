@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -242,6 +243,15 @@ fn a_sealed_spool_lost_nothing() {
     let (recovered, report) = recover(&path).unwrap();
     assert!(report.sealed);
     assert_eq!(recovered, tables);
+}
+
+#[test]
+fn a_spool_that_cannot_begin_leaves_no_file() {
+    let (_folder, path) = scratch();
+    std::fs::write(&path, "").unwrap();
+    let unwritable = File::open(&path).unwrap();
+    assert!(matches!(Spool::begin(unwritable, path.clone()), Err(SpoolError::Io { .. })));
+    assert!(!path.exists());
 }
 
 #[test]
