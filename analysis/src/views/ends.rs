@@ -1,7 +1,7 @@
 //! How stacks ended: by reason and by the module of the outermost frame reached, and what would help.
 
 use microscope_capture::setting_names::STACK_BYTES;
-use microscope_capture::{Capture, EndReason, ModuleId, Tables};
+use microscope_capture::{Capture, EndReason, ModuleId, ModuleKind, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
@@ -67,7 +67,6 @@ impl Remedy {
             EndReason::StackBytes => Some(Self::MoreStackBytes),
             EndReason::NoRule | EndReason::BadRule => Some(Self::UnwindTables),
             EndReason::NoFile => Some(Self::ReadableFile),
-            EndReason::NoModule => Some(Self::DescribeGeneratedCode),
             EndReason::FramePointers | EndReason::NotWanted => Some(Self::CopyStack),
             EndReason::UncertainMapping => Some(Self::LoseFewerRecords),
             _ => None,
@@ -86,8 +85,9 @@ pub(crate) fn of<'c>(tables: &'c Tables, selection: &Selection) -> Ends<'c> {
     let is_all_copied = copies_all(tables);
     for ((reason, module), cost) in by_reason_and_module(tables, selection) {
         whole += cost;
+        let is_generated = module.is_some_and(|id| tables.modules.kind[id.index()] == ModuleKind::Anonymous);
         let module = module.map(|id| tables.strings.get(tables.modules.path[id.index()]));
-        let remedy = Remedy::of(reason).map(|remedy| possible(remedy, is_all_copied));
+        let remedy = Remedy::of(reason).map(|remedy| possible(remedy, is_all_copied, is_generated));
         rows.push(EndRow { reason, module, cost, remedy });
     }
     let cut = |row: &EndRow<'_>| row.reason != EndReason::Complete;
@@ -112,9 +112,11 @@ fn copies_all(tables: &Tables) -> bool {
     copied.is_some_and(|bytes| bytes >= STACK_BYTES_MOST)
 }
 
-fn possible(remedy: Remedy, is_all_copied: bool) -> Remedy {
+fn possible(remedy: Remedy, is_all_copied: bool, is_generated: bool) -> Remedy {
     match remedy {
         Remedy::MoreStackBytes if is_all_copied => Remedy::FramePointers,
+        // No compiler's option reaches code that is made at run time.
+        Remedy::UnwindTables if is_generated => Remedy::DescribeGeneratedCode,
         remedy => remedy,
     }
 }

@@ -2,7 +2,9 @@
 
 use microscope_analysis::views::{self, Remedy};
 use microscope_analysis::{Query, QueryError};
-use microscope_capture::{Builder, EndReason, Failure, Loss, LossKind, RateChange, ThreadId, setting_names};
+use microscope_capture::{
+    Builder, EndReason, Failure, Loss, LossKind, ModuleKind, RateChange, ThreadId, setting_names,
+};
 
 use crate::sketch::{Sketch, sketch};
 
@@ -40,6 +42,16 @@ fn stacks_end_by_reason_and_the_module_reached() {
             (EndReason::NoRegisters, None, 1, None),
         ]
     );
+}
+
+#[test]
+fn code_made_at_run_time_is_not_to_be_built_otherwise() {
+    let mut drawing = Sketch::new();
+    drawing.sample("end=no-rule 1: a!f");
+    drawing.builder.tables.modules.kind[0] = ModuleKind::Anonymous;
+    let capture = drawing.builder.finish().unwrap();
+    let ends = views::ends(&capture, &Query::default()).unwrap().rows;
+    assert_eq!((ends[0].reason, ends[0].remedy), (EndReason::NoRule, Some(Remedy::DescribeGeneratedCode)));
 }
 
 fn loss(kind: LossKind, count: u64, from_ns: u64, thread: Option<ThreadId>, drawing: &mut Sketch) {
