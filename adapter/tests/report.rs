@@ -138,6 +138,43 @@ fn user_time_only_is_said_wherever_a_total_stands() {
 }
 
 #[test]
+fn no_samples_are_explained_only_as_far_as_is_known() {
+    let narrowed = text(&server().seal(), "--from 90s");
+    assert!(narrowed.contains("Nothing was sampled in the threads and times asked for."), "{narrowed}");
+    let empty = |used_ns| {
+        let mut recording = Recording::new(MeasureSource::CpuSamples);
+        recording.setting("target-user-ns", used_ns);
+        recording.setting("target-system-ns", "0");
+        text(&recording.seal(), "").replace('\n', " ")
+    };
+    assert!(empty("0").contains("the program used no CPU time while"), "{}", empty("0"));
+    assert!(
+        empty("460000000").contains("though the program used 460 ms of CPU time"),
+        "{}",
+        empty("460000000")
+    );
+}
+
+#[test]
+fn user_time_without_samples_is_said_too() {
+    let mut recording = Recording::new(MeasureSource::UserCpuSamples);
+    recording.setting("target-user-ns", "245000000");
+    recording.setting("target-system-ns", "5000000");
+    let said = text(&recording.seal(), "").replace('\n', " ");
+    assert!(said.contains("100.0 % of the user CPU time (245 ms) has no samples"), "{said}");
+}
+
+#[test]
+fn a_loss_of_unknown_size_is_not_shown_as_zero() {
+    let mut recording = server();
+    recording.loss(LossKind::Unspooled, 0, 5, 5, None);
+    let capture = recording.seal();
+    let said = text(&capture, "").replace('\n', " ");
+    assert!(said.contains("Of others, an unknown number of rows of a killed recording"), "{said}");
+    assert!(text(&capture, "--view losses").contains("unknown  rows of a killed recording"));
+}
+
+#[test]
 fn colors_are_for_terminals() {
     let colored = colored(&server().seal());
     assert!(colored.contains("\x1b[1;31m41.0 %\x1b[0m"), "{colored:?}");

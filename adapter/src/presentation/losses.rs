@@ -141,9 +141,14 @@ fn help(remedy: &str, page: &Page<'_>) -> String {
     lines.map(|line| page.screen.paint(&line, Style::Warm) + "\n").collect()
 }
 
-/// `1.98 s`, `1,234`.
+/// `1.98 s`, `1,234`, `unknown`.
 pub(crate) fn loss_amount(unit: &str, number: u64) -> String {
-    if unit == "ns" { duration_ns(number) } else { count(number) }
+    match (number, unit) {
+        // A loss is noted because there was one: only its size can be unknown.
+        (0, _) => "unknown".to_owned(),
+        (number, "ns") => duration_ns(number),
+        (number, _) => count(number),
+    }
 }
 
 /// `at 1.20 s`, `1.20 s – 1.40 s`.

@@ -1,7 +1,7 @@
 //! A capture on one screen, and the end of a recording: the same hottest lines and the same paragraph.
 
 use microscope_analysis::Granularity;
-use microscope_analysis::views::Summary;
+use microscope_analysis::views::{CpuTime, Summary};
 
 use super::escape::terminal;
 use super::flat::flat_table;
@@ -78,7 +78,7 @@ fn more(all: usize, what: &str, view: &str, page: &Page<'_>) -> String {
 fn hottest(result: &Overview<'_>, page: &Page<'_>) -> String {
     let summary = &result.summary;
     if summary.whole.samples == 0 {
-        return "No samples: too little CPU time was used in what was recorded or asked for.\n".to_owned();
+        return wrap(&nothing(summary), page.screen.columns);
     }
     let lineless: u64 =
         [summary.unlined, summary.no_debug, summary.no_stack].iter().map(|cost| cost.weight).sum();
@@ -90,6 +90,22 @@ fn hottest(result: &Overview<'_>, page: &Page<'_>) -> String {
     // A table of tiny shares tells nothing.
     let is_barely_lined = lineless > summary.whole.weight / 10 * 9;
     if summary.lines.is_empty() || is_barely_lined { functions } else { format!("{functions}\n{lines}") }
+}
+
+/// Why there is nothing: said only as far as it is known.
+fn nothing(summary: &Summary<'_>) -> String {
+    let accounted = |time: CpuTime| time.user_ns.saturating_add(time.system_ns);
+    match (summary.is_everything, summary.cpu_time.map(accounted)) {
+        (false, _) => "Nothing was sampled in the threads and times asked for.".to_owned(),
+        (true, Some(0)) => {
+            "Nothing was sampled: the program used no CPU time while it was recorded.".to_owned()
+        }
+        (true, Some(used)) => format!(
+            "Nothing was sampled, though the program used {} of CPU time while it was recorded.",
+            duration_ns(used)
+        ),
+        (true, None) => "Nothing was sampled.".to_owned(),
+    }
 }
 
 fn paragraph(result: &Overview<'_>, page: &Page<'_>) -> String {

@@ -39,6 +39,9 @@ pub struct Summary<'c> {
     pub lost_samples: u64,
     /// How stacks ended.
     pub ends: Vec<EndRow<'c>>,
+    /// Whether all threads and times were asked for.
+    #[serde(skip)]
+    pub is_everything: bool,
 }
 
 /// How a capture was recorded.
@@ -102,6 +105,7 @@ pub fn summary<'c>(capture: &'c Capture, query: &Query, lines_max: usize) -> Res
         cpu_time,
         lost_samples: losses::lost_samples(capture, &selection),
         ends: ends::of(capture, &selection).rows,
+        is_everything: selection.is_everything(),
         threads: threads.rows.into_iter().filter(|row| !row.cost.is_zero()).collect(),
     })
 }

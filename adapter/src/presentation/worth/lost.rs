@@ -46,7 +46,10 @@ impl Lost {
 
     /// `120 samples found no room in a ring (1.20 s – 1.40 s, CPU 1)`.
     fn sentence(&self, kind: LossKind) -> String {
-        let amount = loss_amount(self.unit, self.count);
+        let amount = match self.count {
+            0 => "an unknown number of".to_owned(),
+            number => loss_amount(self.unit, number),
+        };
         let (from, until) = self.times_ns.unwrap_or_default();
         let place = match self.cpus.as_slice() {
             [] => String::new(),

@@ -41,7 +41,8 @@ fn sampled(summary: &Summary<'_>) -> String {
     let recording = &summary.recording;
     match (recording.achieved_hz, recording.rate_hz) {
         (Some(achieved), Some(wanted)) => format!(
-            "{samples}: {achieved:.0} a second of CPU time, of {} asked for.",
+            "{samples}: {} a second of CPU time, of {} asked for.",
+            whole(achieved),
             count(u64::from(wanted))
         ),
         (None, Some(wanted)) => {
@@ -49,6 +50,11 @@ fn sampled(summary: &Summary<'_>) -> String {
         }
         _ => format!("{samples}."),
     }
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float saturates")]
+fn whole(rate: f64) -> String {
+    count(rate.round() as u64)
 }
 
 fn unplaced(summary: &Summary<'_>) -> Option<String> {
@@ -69,26 +75,33 @@ pub(crate) fn not_on_a_line([unlined, no_debug, no_stack]: [Cost; 3], whole: Cos
 }
 
 fn unsampled(summary: &Summary<'_>) -> Option<String> {
+    let missed = missed(summary);
     if !summary.quantity.user_only {
-        return missed(summary);
+        return missed;
     }
     let kernel = "Kernel code was not sampled: every total is user time only";
     let Some(time) = summary.cpu_time else { return Some(format!("{kernel}.")) };
     let share = percent(time.system_ns, time.user_ns.saturating_add(time.system_ns));
     let missing = duration_ns(time.system_ns);
-    Some(format!("{kernel}, without the {share} of CPU time ({missing}) that was spent in the kernel."))
+    let unseen =
+        format!("{kernel}, without the {share} of CPU time ({missing}) that was spent in the kernel.");
+    Some(missed.map_or_else(|| unseen.clone(), |missed| format!("{unseen} {missed}")))
 }
 
-/// CPU time that the kernel accounted and that no sample stands for, where it is more than one in a hundred.
+/// CPU time that was to be sampled and that no sample stands for, where it is more than one in a hundred.
 fn missed(summary: &Summary<'_>) -> Option<String> {
     let time = summary.cpu_time.filter(|_| summary.quantity.unit == "ns")?;
-    let accounted = time.user_ns.saturating_add(time.system_ns);
+    let (accounted, what) = if summary.quantity.user_only {
+        (time.user_ns, "user CPU time")
+    } else {
+        (time.user_ns.saturating_add(time.system_ns), "CPU time")
+    };
     let missed = accounted.saturating_sub(summary.whole.weight);
     let share = percent(missed, accounted);
     let words = || {
         let missed = duration_ns(missed);
         format!(
-            "{share} of the CPU time ({missed}) has no samples; threads that end before one is due have none."
+            "{share} of the {what} ({missed}) has no samples; threads that end before one is due have none."
         )
     };
     (missed > accounted / 100).then(words)
