@@ -165,6 +165,26 @@ fn a_killed_recording_becomes_a_capture() {
 }
 
 #[test]
+fn a_recording_killed_before_its_first_rows_makes_no_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let partial = folder.path().join("run.mscope.partial");
+    drop(Spool::create(&partial).unwrap());
+    let path = folder.path().join("run.mscope");
+    let output = run(&["recover", partial.to_str().unwrap(), "-o", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("holds nothing yet"), "{}", stderr(&output));
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_cause_is_said_once() {
+    for arguments in [&["report", "/no/such/file"][..], &["recover", "/no/such/file", "-o", "x"]] {
+        let said = stderr(&run(arguments));
+        assert_eq!(said.matches("No such file").count(), 1, "{said}");
+    }
+}
+
+#[test]
 fn help_shows_every_option_with_its_default() {
     for command in ["record", "report", "annotate", "convert", "demo", "recover"] {
         let help = stdout(&run(&[command, "--help"]));

@@ -78,6 +78,32 @@ fn a_recording_goes_to_its_own_folder_and_ends_with_the_next_step() {
     assert!(!captures.iter().any(|entry| entry.path().to_string_lossy().ends_with(".partial")));
 }
 
+/// As with a disk that is full: the program runs on, and what was recorded is not lost.
+#[test]
+fn a_file_that_may_not_grow_ends_the_recording_with_a_reason() {
+    let Some(folder) = folder() else { return };
+    let binary = env!("CARGO_BIN_EXE_microscope");
+    // Of `blocks` of 512 bytes: none, so that it cannot begin; or too few for what is sampled.
+    let record = |blocks: u32| {
+        let line =
+            format!("ulimit -f {blocks}; exec {binary} record -o full.mscope -- sh -c '{SPIN}; touch ran'");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).current_dir(folder.path()).stdin(Stdio::null()).output().unwrap()
+    };
+    let (partial, ran) = (folder.path().join("full.mscope.partial"), folder.path().join("ran"));
+    let output = record(0);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("File too large"), "{}", text(&output.stderr));
+    assert!(!partial.exists() && !ran.exists());
+
+    let output = record(1);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("File too large"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("microscope recover full.mscope.partial -o full.mscope"));
+    wait_for(&ran);
+    assert!(!folder.path().join("full.mscope").exists());
+}
+
 #[test]
 fn the_exit_code_is_the_programs_when_asked_for() {
     let Some(folder) = folder() else { return };

@@ -19,6 +19,11 @@ pub(super) fn run(arguments: &RecoverArguments) -> anyhow::Result<ExitCode> {
     output::check_replaceable(path)?;
     let working = Ticker::work(format!("recovering {}", terminal(&partial.to_string_lossy())));
     let (mut tables, report) = recover(partial)?;
+    anyhow::ensure!(
+        !tables.measures.is_empty(),
+        "{} holds nothing yet: the recorder was killed before it wrote any rows",
+        partial.display()
+    );
     let capture = tables.canonicalize().and_then(|()| Capture::validate(tables));
     let capture = capture.with_context(|| format!("{} cannot be made a capture", partial.display()))?;
     publish(path, &capture).with_context(|| format!("cannot write {}", path.display()))?;

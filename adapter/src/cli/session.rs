@@ -2,6 +2,7 @@
 //! would help.
 
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use microscope_profiler::session::{
@@ -13,10 +14,12 @@ use super::progress::{Progress, Ticker};
 use super::signals::StopRequest;
 use crate::presentation::escape::terminal;
 use crate::presentation::numbers::{count, counted, duration_ns};
+use crate::presentation::prose::shell;
 
 /// Records what `request` asks for, until its end or until `stop` is asked for.
 pub(super) fn run(request: SessionRequest, stop: &StopRequest) -> anyhow::Result<Recorded> {
     let path = request.output.clone();
+    let partial = request.spool_path();
     output::check_replaceable(&path)?;
     let is_attached = matches!(request.target, Target::Attach(_));
     let session = Session::start(request).map_err(refused)?;
@@ -32,7 +35,8 @@ pub(super) fn run(request: SessionRequest, stop: &StopRequest) -> anyhow::Result
     let recorded = session.wait(|step| {
         drop(ticker.take());
         progress.update(|| words(step));
-    })?;
+    });
+    let recorded = recorded.map_err(|error| kept(error, &partial, &path))?;
     if let Some(why) = &recorded.cut_short {
         progress.note(&format!("microscope: the recording ended before its time: {}", terminal(why)));
     }
@@ -70,6 +74,17 @@ impl fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
+
+/// A recording that ran and could not be published: its rows are still there.
+fn kept(error: SessionError, partial: &Path, path: &Path) -> anyhow::Error {
+    // A defect says so itself.
+    if matches!(error, SessionError::Defect { .. }) || !partial.exists() {
+        return error.into();
+    }
+    let [partial, path] = [partial, path].map(|path| shell(&path.to_string_lossy()));
+    let remedy = format!("what was recorded is kept: microscope recover {partial} -o {path}");
+    Refused { error, remedy }.into()
+}
 
 fn refused(error: SessionError) -> anyhow::Error {
     let remedy = match &error {

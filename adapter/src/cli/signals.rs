@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::{Handle, Signals};
 
 /// Whose Ctrl-C is it?
@@ -80,6 +80,10 @@ impl StopSignals {
         let ignored = ignored_mask(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         let heard = [SIGINT, SIGQUIT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_in(*signal, ignored));
         let mut signals = Signals::new(heard)?;
+        if !is_in(SIGXFSZ, ignored) {
+            // Not a reason to die, but a write that fails and is told of. Ignoring would reach the program.
+            signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+        }
         let stream = signals.handle();
         let request = StopRequest::default();
         let asked = request.clone();
