@@ -128,7 +128,7 @@ pub struct Answer<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 pub enum FileProblem {
     /// Nothing is there.
-    #[error("no such file or process")]
+    #[error("not found")]
     Missing,
     /// The recorder may not read it.
     #[error("not permitted")]

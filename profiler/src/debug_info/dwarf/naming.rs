@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gimli::constants as dw;
-use gimli::{Attribute, AttributeValue, UnitOffset};
+use gimli::{Attribute, AttributeValue, DwTag, UnitOffset};
 use microscope_capture::FunctionFlags;
 use rustc_hash::FxBuildHasher;
 
 use super::index::UnitIndex;
 use super::sections::{Borrowed, GimliUnit, Slice};
 use super::unit::Unit;
-use crate::debug_info::demangle::{cut, demangle};
+use crate::debug_info::demangle::{cut, demangle, is_mangled};
 use crate::debug_info::{FunctionName, SourceFile};
 
 /// Entries that are followed from one to the next; compilers chain two or three.
@@ -113,10 +113,17 @@ impl Description {
 
     /// The demangled linkage name, else the plain name with its namespaces.
     fn into_name(self, borrowed: &Borrowed<'_>, index: &UnitIndex) -> FunctionName {
-        let name = match (&self.linkage_name, &self.name) {
-            (Some(linkage_name), _) => demangle(linkage_name),
-            (None, Some(name)) => cut(&(self.scope(borrowed, index) + name)).to_owned(),
-            (None, None) => "(unnamed)".to_owned(),
+        let demangled =
+            self.linkage_name.as_deref().map(|linkage_name| (linkage_name, demangle(linkage_name)));
+        let name = match (demangled, &self.name) {
+            // One that cannot be demangled says less to a person than the plain name.
+            (Some((linkage_name, name)), plain)
+                if plain.is_none() || name != linkage_name || !is_mangled(&name) =>
+            {
+                name
+            }
+            (_, Some(name)) => cut(&(self.scope(borrowed, index) + name)).to_owned(),
+            (_, None) => "(unnamed)".to_owned(),
         };
         FunctionName {
             name: name.into(),
@@ -136,27 +143,47 @@ impl Description {
         });
         let Some((unit, context, offset)) = place else { return String::new() };
         let scopes = unit.scopes(borrowed).around(offset);
-        scopes.iter().map(|scope| scope_name(borrowed, unit, &context, *scope) + "::").collect()
+        scopes.iter().map(|scope| self.scope_name(borrowed, unit, &context, *scope) + "::").collect()
     }
-}
 
-fn scope_name(borrowed: &Borrowed<'_>, unit: &Unit, context: &GimliUnit<'_>, scope: UnitOffset) -> String {
-    let attributes = attributes_at(context, scope);
-    let name = attributes.iter().find(|attribute| attribute.name() == dw::DW_AT_name);
-    let name = name.and_then(|attribute| text_of(borrowed, unit, context, attribute.value()));
-    name.unwrap_or_else(|| "(anonymous namespace)".to_owned())
+    fn scope_name(
+        &self,
+        borrowed: &Borrowed<'_>,
+        unit: &Unit,
+        context: &GimliUnit<'_>,
+        scope: UnitOffset,
+    ) -> String {
+        let (tag, attributes) = entry_at(context, scope);
+        let name = attributes.iter().find(|attribute| attribute.name() == dw::DW_AT_name);
+        let name = name.and_then(|attribute| text_of(borrowed, unit, context, attribute.value()));
+        name.unwrap_or_else(|| {
+            let unnamed = match (tag, self.name.as_deref()) {
+                (dw::DW_TAG_namespace, _) => "(anonymous namespace)",
+                (_, Some("operator()")) => "{lambda}",
+                _ => "(unnamed type)",
+            };
+            unnamed.to_owned()
+        })
+    }
 }
 
 /// The attributes of the entry at `offset`; none when it is malformed.
 fn attributes_at<'a>(context: &GimliUnit<'a>, offset: UnitOffset) -> Vec<Attribute<Slice<'a>>> {
+    entry_at(context, offset).1
+}
+
+/// What the entry at `offset` is, and its attributes; none when it is malformed.
+fn entry_at<'a>(context: &GimliUnit<'a>, offset: UnitOffset) -> (DwTag, Vec<Attribute<Slice<'a>>>) {
     let mut attributes = Vec::new();
-    let Ok(mut entries) = context.entries_raw(Some(offset)) else { return attributes };
-    if let Ok(Some(abbreviation)) = entries.read_abbreviation()
-        && entries.read_attributes(abbreviation.attributes(), &mut attributes).is_err()
-    {
-        attributes.clear();
+    let mut tag = dw::DW_TAG_null;
+    let Ok(mut entries) = context.entries_raw(Some(offset)) else { return (tag, attributes) };
+    if let Ok(Some(abbreviation)) = entries.read_abbreviation() {
+        tag = abbreviation.tag();
+        if entries.read_attributes(abbreviation.attributes(), &mut attributes).is_err() {
+            attributes.clear();
+        }
     }
-    attributes
+    (tag, attributes)
 }
 
 fn text_of(

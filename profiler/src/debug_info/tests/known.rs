@@ -42,6 +42,22 @@ fn cpp_functions_have_their_namespaces_inlined_or_not() {
 }
 
 #[test]
+fn a_lambda_is_no_anonymous_namespace() {
+    let program = build("g++", "shapes.cpp", &["-g", "-O2"]);
+    let chain = chain_at(&program, "local_onlyi", "{lambda}::operator()");
+    assert_eq!(chain.last().unwrap().0, "local_only(int)");
+}
+
+#[test]
+fn what_cannot_be_demangled_has_its_plain_name() {
+    let program = build("g++", "shapes.cpp", &["-g", "-O0"]);
+    let debug = program.debug();
+    let (_, start, _) =
+        program.functions().into_iter().find(|(name, ..)| name.starts_with("_ZSt4swapI")).unwrap();
+    assert_eq!(&*debug.name(start + 4, false).levels[0].function.name, "std::swap<int>");
+}
+
+#[test]
 fn rust_functions_lose_their_hash() {
     let program = build("rustc", "generic.rs", &["-g", "-O"]);
     let chain = chain_at(&program, "7generic4work", "generic::Counter<T>::bump");

@@ -32,7 +32,7 @@ template <typename T> __attribute__((noinline)) T sum(const std::vector<T> &valu
 } // namespace geometry
 
 static __attribute__((noinline)) int local_only(int x) {
-    auto twice = [](int y) { return y * 2; };
+    auto twice = [](int y) { return y % 7 * 2; };
     return twice(x) + x;
 }
 
@@ -43,5 +43,7 @@ int main(int argc, char **argv) {
         values.push_back(circle.area() + geometry::scaled(i, argc));
     }
     std::string text(argv[0]);
-    return static_cast<int>(geometry::sum(values)) + local_only(argc) + static_cast<int>(text.size());
+    int one = argc, other = argc + 1;
+    std::swap(one, other);
+    return one + static_cast<int>(geometry::sum(values)) + local_only(argc) + static_cast<int>(text.size());
 }
