@@ -3,7 +3,7 @@
 use microscope_analysis::views::{EndRow, FailureRow, LossRow, Losses, Tried};
 
 use super::escape::terminal;
-use super::names::{cut_end, shorten_path, width};
+use super::names::{cut_end, width};
 use super::numbers::{address, count, duration_ns, moment_ns, percent};
 use super::page::Page;
 use super::places::{self, path};
@@ -118,20 +118,30 @@ fn failure(ranges: &[FailureRow<'_>], page: &Page<'_>) -> String {
     let columns = page.screen.columns;
     let head = format!("{}: {which} ({identity})", path(row.module, page.directory));
     let mut text = cut_end(&head, columns) + "\n";
-    let mut tried: Vec<&Tried<'_>> = Vec::new();
-    for file in ranges.iter().flat_map(|row| &row.tried) {
-        if !tried.contains(&file) {
-            tried.push(file);
-        }
-    }
-    for Tried { file, reason } in tried {
-        let why = format!(": {}", terminal(reason));
-        let file = path(file, page.directory);
+    let tried: Vec<&Tried<'_>> = ranges.iter().flat_map(|row| &row.tried).collect();
+    for (reason, files) in by_reason(&tried) {
+        let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+        let why = format!("{more}: {}", terminal(reason));
         let room = columns.saturating_sub(width("  tried ") + width(&why)).max(columns / 3);
-        let line = format!("  tried {}{why}", shorten_path(&file, room));
+        let line = format!("  tried {}{why}", cut_end(&path(files[0], page.directory), room));
         text += &(page.screen.paint(&cut_end(&line, columns), Style::Faint) + "\n");
     }
     text
+}
+
+/// The files that were refused for each reason, each once, as they come.
+fn by_reason<'a>(tried: &[&Tried<'a>]) -> Vec<(&'a str, Vec<&'a str>)> {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Tried { file, reason } in tried {
+        let at = groups.iter().position(|(told, _)| told == reason).unwrap_or_else(|| {
+            groups.push((reason, Vec::new()));
+            groups.len() - 1
+        });
+        if !groups[at].1.contains(file) {
+            groups[at].1.push(file);
+        }
+    }
+    groups
 }
 
 fn help(remedy: &str, page: &Page<'_>) -> String {

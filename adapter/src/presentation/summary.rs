@@ -39,6 +39,9 @@ pub fn closing(result: &Overview<'_>, capture: &str, page: &Page<'_>) -> String 
         text += &processes(summary, page);
     }
     text += &(hottest(result, page) + &paragraph(result, page));
+    if summary.whole.samples == 0 {
+        return text;
+    }
     let next = format!("microscope report {} --view tree", shell(capture));
     text + &format!("\nNext: {}\n", page.screen.paint(&next, Style::Title))
 }

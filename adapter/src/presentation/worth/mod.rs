@@ -58,7 +58,14 @@ fn whole(rate: f64) -> String {
 }
 
 fn unplaced(summary: &Summary<'_>) -> Option<String> {
-    not_on_a_line([summary.unlined, summary.no_debug, summary.no_stack], summary.whole)
+    let said = not_on_a_line([summary.unlined, summary.no_debug, summary.no_stack], summary.whole)?;
+    let is_much = summary.no_debug.weight > summary.whole.weight / 3 && summary.quantity.source != "imported";
+    let help = if is_much {
+        " What would help: debug information (-g, debug = true, -dbgsym packages)."
+    } else {
+        ""
+    };
+    Some(said + help)
 }
 
 /// What lines do not show: `Not on any line: 12.3 % in code without debug information.`
