@@ -3,13 +3,13 @@
 use std::process::ExitStatus;
 
 use microscope_capture::{Builder, Capture, publish, setting_names as names};
-use nix::sys::resource::{UsageWho, getrusage};
 
 use super::settings::{Opening, write_cost, write_report};
 use super::{SessionError, SessionRequest, Target};
 use crate::collector::{CollectorReport, EndCause, Plan};
 use crate::processor::{Processor, Sealed};
 use crate::sources::{self, Owner, TextReader};
+use crate::sys::usage::OwnUsage;
 
 /// What is done after the last record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,16 +38,8 @@ impl RecorderCost {
     /// What this process has used so far.
     #[must_use]
     pub fn now() -> Self {
-        let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else {
-            return Self { cpu_ns: 0, memory_peak_bytes: 0 };
-        };
-        let ns = |time: nix::sys::time::TimeVal| {
-            let (seconds, micros) = (time.tv_sec().unsigned_abs(), time.tv_usec().unsigned_abs());
-            seconds.saturating_mul(1_000_000_000).saturating_add(micros * 1_000)
-        };
-        // The kernel counts KiB.
-        let memory_peak_bytes = usage.max_rss().unsigned_abs().saturating_mul(1024);
-        Self { cpu_ns: ns(usage.user_time()) + ns(usage.system_time()), memory_peak_bytes }
+        let OwnUsage { times, memory_peak_bytes } = OwnUsage::of_process();
+        Self { cpu_ns: times.total_ns(), memory_peak_bytes }
     }
 }
 

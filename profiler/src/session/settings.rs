@@ -73,14 +73,9 @@ pub(super) fn write_cost(cost: super::RecorderCost, builder: &mut Builder) {
 /// Processor time of all targets while sampled, their waited-for children included, and before.
 fn target_times(report: &CollectorReport) -> (CpuTimes, CpuTimes) {
     let (mut used, mut before) = (CpuTimes::default(), CpuTimes::default());
-    let add = |sum: &mut CpuTimes, more: CpuTimes| {
-        sum.user_ns = sum.user_ns.saturating_add(more.user_ns);
-        sum.system_ns = sum.system_ns.saturating_add(more.system_ns);
-    };
     for target in &report.targets {
-        add(&mut used, target.used);
-        add(&mut used, target.children_used);
-        add(&mut before, target.before);
+        used = used + target.used + target.children_used;
+        before = before + target.before;
     }
     (used, before)
 }

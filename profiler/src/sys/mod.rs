@@ -14,6 +14,7 @@ pub mod perf;
 pub mod poller;
 pub mod process;
 pub mod ring;
+pub mod usage;
 
 use nix::unistd::{SysconfVar, sysconf};
 

@@ -2,14 +2,11 @@
 
 use std::sync::mpsc;
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
-
 use super::Drain;
 use crate::collector::rings::OwnedRing;
 use crate::collector::targets::Target;
 use crate::collector::{CollectorReport, Delivery, EndCause, RingReport};
-use crate::sys::process::CpuTimes;
+use crate::sys::usage::OwnUsage;
 
 /// Rounds after the end of sampling, until the rings are dry.
 const LAST_ROUNDS_MAX: usize = 16;
@@ -43,7 +40,7 @@ impl Drain {
             rings: self.rings.iter().map(|owned| self.ring_report(owned)).collect(),
             targets: self.targets.iter().map(Target::report).collect(),
             exit: self.targets.iter().find_map(Target::exit),
-            own: own_times(),
+            own: OwnUsage::of_thread().times,
             wakeups: self.progress.wakeups,
             copied_bytes: self.progress.copied_bytes,
         }
@@ -53,10 +50,4 @@ impl Drain {
         let lost_records = self.events.lost_in(self.kernel.as_ref(), owned.id);
         RingReport { ring: owned.id, bytes: owned.ring.taken_bytes(), lost_records }
     }
-}
-
-fn own_times() -> CpuTimes {
-    let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else { return CpuTimes::default() };
-    let nanoseconds = |time: nix::sys::time::TimeVal| u64::try_from(time.num_nanoseconds()).unwrap_or(0);
-    CpuTimes { user_ns: nanoseconds(usage.user_time()), system_ns: nanoseconds(usage.system_time()) }
 }
