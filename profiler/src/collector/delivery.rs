@@ -80,7 +80,7 @@ enum Content {
 
 impl Batch {
     /// Bytes lent by a ring.
-    pub(super) fn lent(ring: RingId, span: Span) -> Self {
+    pub(crate) fn lent(ring: RingId, span: Span) -> Self {
         Self { ring, position: span.position(), content: Content::Lent(span) }
     }
 

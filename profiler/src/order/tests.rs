@@ -7,6 +7,8 @@ use super::*;
 use crate::collector::{Batch, RingKind};
 use crate::records::ProblemKind;
 use crate::records::text::{OUTPUT, SAMPLER, SIDE_BAND, bytes_of, time_of};
+use crate::sys::page_bytes;
+use crate::sys::ring::{self, RingMemory};
 
 /// A ring of samples.
 const fn samples(cpu: u32) -> RingId {
@@ -79,6 +81,26 @@ fn a_sample_moves_with_the_output_before_it() {
     order.push(batch(samples(0), 0, "output 10 @9\nsample 10 0x1 @5\nsample 10 0x1 @6"));
     assert_eq!(release(&mut order, 6), [(5, false, true), (6, false, false)]);
     assert_eq!(order.batches_held(), 0);
+}
+
+#[test]
+fn a_pair_of_one_lent_batch_is_read_without_holding_it_twice() {
+    let mut ring = ring::Ring::new(RingMemory::scripted(page_bytes()).unwrap());
+    ring.memory().write(&bytes_of("output 10 @5\nsample 10 0x1 @5")).unwrap();
+    let mut order = order();
+    order.push(Batch::lent(samples(0), ring.take().unwrap()));
+    assert_eq!(release(&mut order, 9), [(5, false, true)]);
+}
+
+#[test]
+fn an_output_that_cannot_be_decoded_is_counted_and_its_sample_stays() {
+    let mut bytes = bytes_of("output 10 @5\nsample 10 0x1 @5");
+    // The length of what was attached, behind header, identifier, thread, time and processor.
+    bytes[40..44].fill(0xff);
+    let mut order = order();
+    order.push(Batch::owned(samples(0), 0, bytes));
+    assert_eq!(release(&mut order, 9), [(5, false, false)]);
+    assert_eq!(order.problems().count(), 1);
 }
 
 #[test]

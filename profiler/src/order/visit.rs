@@ -40,19 +40,24 @@ impl Order {
         })
     }
 
+    /// What was attached is short and copied first: both mostly lie in one batch, which must not be held twice.
     fn visit_pair(
         &mut self,
         key: Key,
-        attached: Place,
+        place: Place,
         visit: &mut impl FnMut(Unit<'_>),
     ) -> Option<Result<(), ProblemKind>> {
         let [scratch, other] = &mut self.scratch;
-        self.slots.with(key.place, scratch, |bytes| {
-            self.slots.with(attached, other, |attached| {
-                let attached = decode(attached, &self.layouts).ok();
-                decode(bytes, &self.layouts).map(|record| visit(key.unit(record, attached)))
-            })
-        })?
+        self.slots.copy(place, other)?;
+        let attached = decode(other, &self.layouts);
+        let decoded = self.slots.with(key.place, scratch, |bytes| {
+            decode(bytes, &self.layouts).map(|record| visit(key.unit(record, attached.ok())))
+        });
+        if let Some(kind) = attached.err() {
+            let bytes = u64::from(place.size);
+            self.problems.note(Problem { kind, ring: key.ring(), position: key.position, bytes });
+        }
+        decoded
     }
 
     /// Other records are short, and a visit may open files: the collector must not wait for that.
