@@ -11,10 +11,16 @@ pub(super) const NAME_BYTES_MAX: usize = 4_096;
 /// C++ names nest their templates about this deep at most in practice.
 const RECURSION_MAX: u32 = 96;
 
+/// What the name of a linker's stub ends with.
+const STUB: &str = "@plt";
+
 /// The name for people: without hashes (Rust) and return types (C++), cut at 4 KiB.
 #[must_use]
 pub fn demangle(linkage_name: &str) -> String {
     let linkage_name = cut(linkage_name);
+    if let Some(target) = linkage_name.strip_suffix(STUB) {
+        return demangle(target) + STUB;
+    }
     rust(linkage_name).or_else(|| cpp(linkage_name)).unwrap_or_else(|| linkage_name.to_owned())
 }
 
@@ -104,6 +110,7 @@ mod tests {
         check("_Z3addIiET_S0_S0_", "add<int>(int, int)");
         check("_ZN12_GLOBAL__N_13runEv", "(anonymous namespace)::run()");
         check("_Z3runv.cold", "run() [clone .cold]");
+        check("_ZdlPvm@plt", "operator delete(void*, unsigned long)@plt");
     }
 
     #[test]
