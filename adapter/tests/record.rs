@@ -104,6 +104,35 @@ fn a_file_that_may_not_grow_ends_the_recording_with_a_reason() {
     assert!(!folder.path().join("full.mscope").exists());
 }
 
+/// Needs root: who else may give a file away?
+#[test]
+fn a_program_that_takes_other_rights_is_not_a_silent_gap() {
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let Some(folder) = folder() else { return };
+    let set_user = |name: &str| {
+        let program = folder.path().join(name);
+        fs::copy(Path::new("/bin").join(name), &program).unwrap();
+        std::os::unix::fs::chown(&program, Some(65_534), Some(65_534)).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
+        program
+    };
+    let who = Command::new(set_user("id")).arg("-u").output().unwrap().stdout;
+    if text(&who).trim() != "65534" {
+        eprintln!("skipped, the file system does not let programs take other rights");
+        return;
+    }
+    set_user("sleep");
+    let output = run(folder.path(), &["record", "-o", "x.mscope", "--", "./sleep", "0.5"]);
+    let said = text(&[output.stdout, output.stderr].concat()).replace('\n', " ");
+    assert!(said.contains("the kernel ended sampling"), "{said}");
+
+    let output = run(folder.path(), &["record", "-o", "y.mscope", "--", "sleep", "0.5"]);
+    let said = text(&[output.stdout, output.stderr].concat()).replace('\n', " ");
+    assert!(!said.contains("the kernel ended sampling"), "{said}");
+}
+
 #[test]
 fn the_exit_code_is_the_programs_when_asked_for() {
     let Some(folder) = folder() else { return };

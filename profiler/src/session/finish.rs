@@ -4,7 +4,7 @@ use std::process::ExitStatus;
 
 use microscope_capture::{Builder, Capture, publish, setting_names as names};
 
-use super::settings::{Opening, write_cost, write_report};
+use super::settings::{Opening, note_unwatched, write_cost, write_report};
 use super::{SessionError, SessionRequest, Target};
 use crate::collector::{CollectorReport, EndCause, Plan};
 use crate::processor::{Processor, Sealed};
@@ -70,6 +70,7 @@ impl<F: FnMut(Progress)> Finish<F> {
         let mut sealed = processor.seal(&self.report)?;
         self.opening.write(&self.plan, &mut sealed.builder);
         write_report(&self.report, &mut sealed.builder);
+        note_unwatched(&self.report, &mut sealed.builder);
         if sealed.waiting() > 0 {
             self.publish_addresses(&mut sealed)?;
         }

@@ -5,9 +5,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use microscope_capture::{Builder, setting_names as names};
+use microscope_capture::{Builder, Tables, setting_names as names};
 
-use crate::collector::{CollectorReport, KernelCoverage, Plan, Topology};
+use crate::collector::{CollectorReport, EndCause, KernelCoverage, Plan, Topology};
 use crate::sys::process::CpuTimes;
 
 /// What is known before the first sample.
@@ -62,6 +62,34 @@ pub(super) fn write_report(report: &CollectorReport, builder: &mut Builder) {
     if let Some(status) = report.exit {
         builder.set(None, names::EXIT, &exit(status));
     }
+}
+
+/// A target that ends this much later than its events had its sampling ended by the kernel.
+const UNWATCHED_NS: u64 = 100_000_000;
+
+/// Says that the kernel ended the sampling before the program ended, as it does when a program takes other
+/// rights by its exec.
+pub(super) fn note_unwatched(report: &CollectorReport, builder: &mut Builder) {
+    let Some(from_ns) = unwatched_from(report, &builder.tables) else { return };
+    let note = format!(
+        "the kernel ended sampling {} ms after the start, long before the program ended, as it does for \
+         programs that take other rights (setuid) or may not be read",
+        from_ns / 1_000_000
+    );
+    let notes = match builder.tables.setting(names::NOTES) {
+        Some(notes) => format!("{notes}\n{note}"),
+        None => note,
+    };
+    builder.set(None, names::NOTES, &notes);
+}
+
+/// When the records of the only target say that it ended, though it went on.
+fn unwatched_from(report: &CollectorReport, tables: &Tables) -> Option<u64> {
+    let ([target], EndCause::TargetsGone) = (report.targets.as_slice(), report.cause) else { return None };
+    let last = tables.processes.pid.iter().rposition(|pid| *pid == target.pid)?;
+    let ended_ns = tables.processes.end_ns[last]?;
+    let lasted_ns = report.ended_ns.saturating_sub(report.started_ns);
+    (lasted_ns > ended_ns.saturating_add(UNWATCHED_NS)).then_some(ended_ns)
 }
 
 /// Writes what the recorder cost, as late as it can be known.
