@@ -48,13 +48,14 @@ fn a_report_goes_to_stdout_alone_and_plain() {
 
 #[test]
 fn wrong_usage_is_2_and_a_problem_1() {
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 7] = [
         (&["report"], 2, "CAPTURE"),
         (&["report", "x", "--view", "off-cpu"], 2, "off-cpu"),
         (&["symbolize", "x"], 2, "symbolize"),
         (&["convert", "-", "out.unknown"], 2, "--to"),
         (&["record", "--stack-bytes", "100", "true"], 2, "100"),
         (&["report", "/no/such/file"], 1, "/no/such/file"),
+        (&["record", "--sources", "/dev/null", "true"], 1, "is no readable directory"),
     ];
     for (arguments, code, words) in cases {
         let output = run(arguments);

@@ -95,7 +95,8 @@ fn wishes(arguments: &RecordArguments) -> RecordRequest {
 fn sources(arguments: &RecordArguments) -> anyhow::Result<SourceRules> {
     let directory = std::env::current_dir().context("the working directory is gone")?;
     let full = |root: &PathBuf| {
-        root.canonicalize().with_context(|| format!("--sources {} is no readable directory", root.display()))
+        let is_listed = std::fs::read_dir(root).and_then(|_| root.canonicalize());
+        is_listed.with_context(|| format!("--sources {} is no readable directory", root.display()))
     };
     let mut roots = arguments.sources.iter().map(full).collect::<anyhow::Result<Vec<_>>>()?;
     roots.push(directory);
