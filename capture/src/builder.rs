@@ -80,6 +80,13 @@ impl Builder {
         known.unwrap_or_else(|| measures.push(row))
     }
 
+    /// The id of the stack in which `frame` was called from `parent`, if there is a row of it.
+    #[must_use]
+    pub fn known_stack(&self, parent: Option<StackId>, frame: Frame) -> Option<StackId> {
+        let frame = *self.frames.get(&frame)?;
+        self.stacks.get(&Stack { parent, frame }).copied()
+    }
+
     /// Appends a sample. Its id counts from the epoch's beginning, earlier increments included.
     pub fn sample(&mut self, row: Sample) -> SampleId {
         let id = self.tables.samples.push(row);

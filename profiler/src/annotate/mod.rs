@@ -2,4 +2,4 @@
 
 mod stacks;
 
-pub use stacks::Stacks;
+pub use stacks::{ROWS_MAX, Stacks};

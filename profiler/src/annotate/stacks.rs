@@ -23,14 +23,25 @@ struct Last {
     nodes: Vec<Node>,
 }
 
+/// Rows of the stack tree at most: a program that makes a new stack with every sample must not fill memory.
+pub const ROWS_MAX: usize = 1 << 24;
+
 /// Interns stacks, remembering the last one of each thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Stacks {
     last: FxHashMap<ThreadId, Last>,
+    rows_max: usize,
 }
 
 impl Stacks {
-    /// The row of the stack `frames` (innermost first) of `thread`; `None` when there is no frame.
+    /// No stack yet; of at most `rows_max` rows.
+    #[must_use]
+    pub fn new(rows_max: usize) -> Self {
+        Self { last: FxHashMap::default(), rows_max }
+    }
+
+    /// The row of the stack `frames` (innermost first) of `thread`; `None` when there is no frame, or when the
+    /// tree is full and has no such stack.
     ///
     /// `row_of` is asked only for frames that the thread's last stack does not share. `generation` must
     /// change whenever its answers may.
@@ -40,15 +51,16 @@ impl Stacks {
         thread: ThreadId,
         generation: u64,
         frames: &[RawFrame],
-        mut row_of: impl FnMut(&mut Builder, RawFrame) -> Frame,
+        mut row_of: impl FnMut(RawFrame) -> Frame,
     ) -> Option<StackId> {
         let last = self.last.entry(thread).or_default();
         last.keep_shared(generation, frames);
         for frame in frames.iter().rev().skip(last.nodes.len()) {
             let parent = last.nodes.last().map(|node| node.stack);
-            let row = row_of(builder, *frame);
-            let id = builder.frame(row);
-            last.nodes.push(Node { frame: *frame, stack: builder.stack(parent, id) });
+            let row = row_of(*frame);
+            let is_full = builder.tables.stacks.len() >= self.rows_max;
+            let stack = if is_full { builder.known_stack(parent, row)? } else { add(builder, parent, row) };
+            last.nodes.push(Node { frame: *frame, stack });
         }
         last.nodes.last().map(|node| node.stack)
     }
@@ -57,6 +69,11 @@ impl Stacks {
     pub fn forget(&mut self, thread: ThreadId) {
         self.last.remove(&thread);
     }
+}
+
+fn add(builder: &mut Builder, parent: Option<StackId>, row: Frame) -> StackId {
+    let frame = builder.frame(row);
+    builder.stack(parent, frame)
 }
 
 impl Last {
@@ -82,11 +99,15 @@ mod tests {
 
     /// Interns `stacks` (outermost first) on one thread; gives the ids and how many frames were looked up.
     fn intern(stacks: &[(u64, &[u64])]) -> (Vec<Option<u32>>, usize) {
-        let (mut interner, mut builder, mut asked) = (Stacks::default(), Builder::new(), 0);
+        intern_at_most(ROWS_MAX, stacks)
+    }
+
+    fn intern_at_most(rows_max: usize, stacks: &[(u64, &[u64])]) -> (Vec<Option<u32>>, usize) {
+        let (mut interner, mut builder, mut asked) = (Stacks::new(rows_max), Builder::new(), 0);
         let mut ids = Vec::new();
         for (generation, outermost_first) in stacks {
             let frames: Vec<_> = outermost_first.iter().rev().map(|at| RawFrame::exact(*at)).collect();
-            let id = interner.intern(&mut builder, ThreadId::new(0), *generation, &frames, |_, frame| {
+            let id = interner.intern(&mut builder, ThreadId::new(0), *generation, &frames, |frame| {
                 asked += 1;
                 // The generation is part of the answer, as a remapped module's address would be.
                 let address = frame.address + generation * 1000;
@@ -112,6 +133,12 @@ mod tests {
     #[test]
     fn a_new_generation_asks_for_every_frame() {
         assert_eq!(intern(&[(0, &[1, 2]), (1, &[1, 2])]), (vec![Some(1), Some(3)], 4));
+    }
+
+    #[test]
+    fn a_full_tree_still_knows_the_stacks_it_has() {
+        let stacks: [(u64, &[u64]); 4] = [(0, &[1, 2]), (0, &[1, 3]), (0, &[1, 2]), (0, &[1])];
+        assert_eq!(intern_at_most(2, &stacks).0, [Some(1), None, Some(1), Some(0)]);
     }
 
     #[test]

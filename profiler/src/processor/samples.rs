@@ -4,7 +4,7 @@ use microscope_capture::{
     Builder, CpuMode, EndReason, MeasureId, ModuleId, Sample as SampleRow, StackId, ThreadId,
 };
 
-use crate::annotate::Stacks;
+use crate::annotate::{ROWS_MAX, Stacks};
 use crate::records::{Sample, Stamp};
 use crate::tracking::{Space, ThreadRef, Tracker};
 use crate::unwind::{RawFrame, SampledInput, StackPolicy, Unwinder};
@@ -12,9 +12,6 @@ use crate::unwind::{RawFrame, SampledInput, StackPolicy, Unwinder};
 use super::code::Code;
 use super::duplicates::Duplicates;
 use super::frames::{innermost_alone, push_kernel, row_of};
-
-/// Rows of the stack tree at most: a program that makes a new stack with every sample must not fill memory.
-const STACKS_MAX: usize = 1 << 24;
 
 /// What samples measure.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +52,7 @@ impl Samples {
         Self {
             measuring,
             unwinder: Unwinder::new(),
-            stacks: Stacks::default(),
+            stacks: Stacks::new(ROWS_MAX),
             duplicates: Duplicates::default(),
             kernel: None,
             user_frames: Vec::new(),
@@ -132,13 +129,13 @@ impl Samples {
     ) -> (Option<StackId>, EndReason) {
         let end = self.walk(owner.thread, sample, space, code);
         self.join(sample);
-        if builder.tables.stacks.len() >= STACKS_MAX {
+        let kernel = self.kernel;
+        let row_of = |frame| row_of(frame, kernel, space);
+        let stack = self.stacks.intern(builder, owner.thread, space.generation(), &self.frames, row_of);
+        if stack.is_none() && !self.frames.is_empty() {
             self.counts.without_room += 1;
             return (None, EndReason::NoRoom);
         }
-        let kernel = self.kernel;
-        let row_of = |_: &mut Builder, frame| row_of(frame, kernel, space);
-        let stack = self.stacks.intern(builder, owner.thread, space.generation(), &self.frames, row_of);
         (stack, end)
     }
 
