@@ -31,6 +31,7 @@ pub fn process(
         layouts: start.layouts,
         targets: start.launched.map_or(Targets::Attached(start.attached), Targets::Launched),
         start_ns: start.start_ns,
+        settings: Vec::new(),
         files,
         spool: Spool::create(directory.path().join("replay.partial"))?,
         namers: NonZeroUsize::MIN,

@@ -120,6 +120,13 @@ fn what_a_killed_recorder_had_written_is_recovered() {
     let arguments = ["recover".as_ref(), partial.as_os_str(), "-o".as_ref(), recovered.as_os_str()];
     run(arguments).unwrap().expect_code(0).unwrap();
     assert!(samples(&recovered) > 1000, "{} samples recovered", samples(&recovered));
+    let said = run(["report".as_ref(), recovered.as_os_str()]).unwrap().expect_code(0).unwrap();
+    let words = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("4,999 a second of CPU time were asked for"),
+        "what was asked for is lost:\n{words}"
+    );
+    assert!(words.contains("The recording was cut off before all names were in."), "{words}");
 }
 
 #[test]

@@ -32,6 +32,8 @@ pub struct Setup {
     pub targets: Targets,
     /// The recording's start, by CLOCK_MONOTONIC.
     pub start_ns: u64,
+    /// What the capture says of its making: setting and value.
+    pub settings: Vec<(&'static str, String)>,
     /// Outside help.
     pub files: Arc<dyn Files>,
     /// Where rows are spooled.

@@ -34,6 +34,9 @@ impl Stages {
         let mut naming = Naming::start(setup.namers).map_err(ProcessorError::Thread)?;
         let mut tracker = setup.tracker()?;
         let mut builder = Builder::new();
+        for (name, value) in &setup.settings {
+            builder.set(None, name, value);
+        }
         let mut samples = Samples::new(begin_measure(&setup, &mut builder));
         let kernel = (setup.plan.kernel == KernelCoverage::Stacks).then(|| {
             let module = tracker.kernel(&mut builder).id;

@@ -4,9 +4,9 @@ use std::process::ExitStatus;
 
 use microscope_capture::{Builder, Capture, publish, setting_names as names};
 
-use super::settings::{Opening, note_unwatched, write_cost, write_report};
+use super::settings::{note_unwatched, write_cost, write_report};
 use super::{SessionError, SessionRequest, Target};
-use crate::collector::{CollectorReport, EndCause, Plan};
+use crate::collector::{CollectorReport, EndCause};
 use crate::processor::{Processor, Sealed};
 use crate::sources::{self, Owner, TextReader};
 use crate::sys::usage::OwnUsage;
@@ -56,9 +56,7 @@ pub struct Recorded {
 }
 
 pub(super) struct Finish<F> {
-    pub(super) plan: Plan,
     pub(super) request: SessionRequest,
-    pub(super) opening: Opening,
     pub(super) report: CollectorReport,
     pub(super) progress: F,
 }
@@ -68,7 +66,6 @@ impl<F: FnMut(Progress)> Finish<F> {
         (self.progress)(Progress::Sealing);
         let cut_short = processor.failure().map(ToString::to_string);
         let mut sealed = processor.seal(&self.report)?;
-        self.opening.write(&self.plan, &mut sealed.builder);
         write_report(&self.report, &mut sealed.builder);
         note_unwatched(&self.report, &mut sealed.builder);
         if sealed.waiting() > 0 {
@@ -88,7 +85,6 @@ impl<F: FnMut(Progress)> Finish<F> {
 
     /// A capture that says everything but names: it stays if naming is cut off.
     fn publish_addresses(&mut self, sealed: &mut Sealed) -> Result<(), SessionError> {
-        sealed.builder.set(None, names::SYMBOLS, "pending");
         write_cost(RecorderCost::now(), &mut sealed.builder);
         let capture = sealed.builder.capture().map_err(crate::processor::ProcessorError::from)?;
         self.write(&capture)

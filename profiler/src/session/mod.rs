@@ -25,7 +25,6 @@ use crate::files::{Files, OsFiles};
 use crate::processor::{Processor, ProcessorError, Setup, Targets};
 use crate::rawlog::{self, RawLogError, RawLogWriter, Start};
 use crate::sys::clock::monotonic_ns;
-use settings::Opening;
 use worker::{Running, Worker};
 
 pub use finish::{Progress, Recorded, RecorderCost};
@@ -93,7 +92,6 @@ impl From<ProcessorError> for SessionError {
 pub struct Session {
     plan: Plan,
     request: SessionRequest,
-    opening: Opening,
     collector: CollectorHandle,
     processor: Running,
     raw_log: Option<Arc<RawLogWriter>>,
@@ -144,8 +142,8 @@ impl Session {
             return Err(defect("collector"));
         }
         let (processor, report) = processed??;
-        let Self { plan, request, opening, raw_log, .. } = self;
-        let recorded = finish::Finish { plan, request, opening, report: *report, progress }.run(processor);
+        let Self { request, raw_log, .. } = self;
+        let recorded = finish::Finish { request, report: *report, progress }.run(processor);
         if let Some(raw_log) = raw_log {
             // Last, since names are read from files to the end.
             raw_log.finish()?;
@@ -167,7 +165,6 @@ impl Session {
 fn start_with(request: SessionRequest, spool: Spool) -> Result<Session, SessionError> {
     let armed = arm(&request)?;
     let (plan, layouts, pids) = (armed.plan.clone(), armed.layouts.clone(), armed.pids.clone());
-    let opening = Opening::now(request.target.to_string());
     let (sender, receiver) = std::sync::mpsc::sync_channel(QUEUE_LEN);
     let targets = targets(&request, pids);
     let start = start(&plan, layouts, &targets, monotonic_ns());
@@ -176,11 +173,14 @@ fn start_with(request: SessionRequest, spool: Spool) -> Result<Session, SessionE
     let files = raw_log.as_ref().map_or_else(|| Arc::clone(&files), |log| log.files(Arc::clone(&files)));
     // Running processes are read here: their side band is recorded already, so no change is missed after the
     // reading, and samples begin only with the collector, so none is older than it.
-    let processor = Processor::new(setup(start, targets, files, spool))?;
+    let processor = Processor::new(Setup {
+        settings: settings::opening(&plan, &request.target),
+        ..setup(start, targets, files, spool)
+    })?;
     let collector = armed.start(sender)?;
     let worker = Worker::new(processor, receiver, collector.control(), raw_log.clone());
     let processor = worker.spawn().map_err(SessionError::Thread)?;
-    Ok(Session { plan, request, opening, collector, processor, raw_log })
+    Ok(Session { plan, request, collector, processor, raw_log })
 }
 
 /// What a processor begins with, as a raw log keeps it.
@@ -195,7 +195,7 @@ fn start(plan: &Plan, layouts: Vec<EventLayout>, targets: &Targets, start_ns: u6
 fn setup(start: Start, targets: Targets, files: Arc<dyn Files>, spool: Spool) -> Setup {
     let Start { start_ns, plan, layouts, .. } = start;
     let namers = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    Setup { plan, layouts, targets, start_ns, files, spool, namers }
+    Setup { plan, layouts, targets, start_ns, settings: Vec::new(), files, spool, namers }
 }
 
 fn begin_raw_log(request: &SessionRequest, start: &Start) -> Result<Option<Arc<RawLogWriter>>, SessionError> {

@@ -7,48 +7,35 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use microscope_capture::{Builder, Tables, setting_names as names};
 
+use super::Target;
 use crate::collector::{CollectorReport, EndCause, KernelCoverage, Plan, Topology};
 use crate::sys::process::CpuTimes;
 
-/// What is known before the first sample.
-#[derive(Debug, Clone)]
-pub(super) struct Opening {
-    /// Wall-clock nanoseconds since 1970.
-    pub(super) start_realtime_ns: u64,
-    /// The command line, or the pids.
-    pub(super) target: String,
-    /// The working directory.
-    pub(super) directory: String,
+/// What is known before the first sample. Written first, so that a killed recording has it too.
+pub(super) fn opening(plan: &Plan, target: &Target) -> Vec<(&'static str, String)> {
+    let directory = std::env::current_dir().unwrap_or_default();
+    let mut settings = vec![
+        (names::RECORDER, concat!("microscope ", env!("CARGO_PKG_VERSION")).to_owned()),
+        (names::MACHINE, machine(plan.cpus.len())),
+        (names::START_REALTIME_NS, since_1970_ns().to_string()),
+        (names::TARGET, target.to_string()),
+        (names::DIRECTORY, directory.to_string_lossy().into_owned()),
+        (names::EVENT, plan.event.event.name().to_owned()),
+        (names::RATE_HZ, plan.rate_hz.to_string()),
+        (names::STACK, plan.stack.name().to_owned()),
+        (names::STACK_BYTES, plan.stack_bytes.to_string()),
+        (names::KERNEL, kernel(plan.kernel).to_owned()),
+        (names::TOPOLOGY, topology(plan.topology).to_owned()),
+        (names::SYMBOLS, "pending".to_owned()),
+    ];
+    if !plan.notes.is_empty() {
+        settings.push((names::NOTES, lines(&plan.notes)));
+    }
+    settings
 }
 
-impl Opening {
-    pub(super) fn now(target: String) -> Self {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let directory = std::env::current_dir().unwrap_or_default();
-        Self {
-            start_realtime_ns: u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX),
-            target,
-            directory: directory.to_string_lossy().into_owned(),
-        }
-    }
-
-    pub(super) fn write(&self, plan: &Plan, builder: &mut Builder) {
-        let mut set = |name, value: &str| builder.set(None, name, value);
-        set(names::RECORDER, concat!("microscope ", env!("CARGO_PKG_VERSION")));
-        set(names::MACHINE, &machine(plan.cpus.len()));
-        set(names::START_REALTIME_NS, &self.start_realtime_ns.to_string());
-        set(names::TARGET, &self.target);
-        set(names::DIRECTORY, &self.directory);
-        set(names::EVENT, plan.event.event.name());
-        set(names::RATE_HZ, &plan.rate_hz.to_string());
-        set(names::STACK, plan.stack.name());
-        set(names::STACK_BYTES, &plan.stack_bytes.to_string());
-        set(names::KERNEL, kernel(plan.kernel));
-        set(names::TOPOLOGY, topology(plan.topology));
-        if !plan.notes.is_empty() {
-            set(names::NOTES, &lines(&plan.notes));
-        }
-    }
+fn since_1970_ns() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
 }
 
 /// Writes what only the end tells.

@@ -116,7 +116,7 @@ fn missed(summary: &Summary<'_>) -> Option<String> {
 
 fn unnamed(recording: &Recording<'_>) -> Option<String> {
     if setting(recording, SYMBOLS) == Some("pending") {
-        return Some("The recording was cut off while names were looked up.".to_owned());
+        return Some("The recording was cut off before all names were in.".to_owned());
     }
     let why = setting(recording, KERNEL_SYMBOLS)?;
     Some(format!("Kernel functions have no names: {}.", cut_end(&terminal(why), TEXT_COLUMNS)))
