@@ -99,16 +99,20 @@ fn table(rows: &[Row], rounds: u32) -> Result<String> {
     for row in rows {
         writeln!(
             text,
-            "| {} | {:.2} ± {:.2} | {:.0} | {:.1} ± {:.1} % | {:.2} % | {:.0} |",
+            "| {} | {:.2} ± {:.2} | {:.0} | {:.1} ± {:.1} % | {} | {:.0} |",
             row.recorder,
             row.cpu_ns_per_sample.median / 1000.0,
             row.cpu_ns_per_sample.noise / 1000.0,
             row.fixed_cpu_ms.median,
             row.slowdown_percent.median,
             row.slowdown_percent.noise,
-            row.lost_percent.median,
+            lost(row.lost_percent),
             row.bytes_per_sample.median,
         )?;
     }
     Ok(text)
+}
+
+fn lost(percent: Measured) -> String {
+    if percent.median.is_nan() { "not said".to_owned() } else { format!("{:.2} %", percent.median) }
 }

@@ -26,6 +26,9 @@ pub enum Recorder {
     },
 }
 
+/// In place of a number that a recorder does not give.
+pub const NOT_SAID: f64 = f64::NAN;
+
 /// What one recording cost and gave.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
@@ -35,7 +38,7 @@ pub struct Facts {
     pub target_round_ns: f64,
     /// Samples in the file.
     pub samples: f64,
-    /// Samples that the recorder says were lost.
+    /// Samples that the recorder says were lost; [`NOT_SAID`] by one that does not say.
     pub lost: f64,
     /// Bytes of the file.
     pub file_bytes: f64,
@@ -173,8 +176,7 @@ fn count_in_samply_profile(file: &Path) -> Result<(f64, f64)> {
     let profile: Value = serde_json::from_reader(GzDecoder::new(std::fs::File::open(file)?))?;
     let threads = profile["threads"].as_array().context("samply's profile has no threads")?;
     let samples = threads.iter().filter_map(|thread| thread["samples"]["length"].as_f64()).sum();
-    // The profile does not say what was lost.
-    Ok((samples, 0.0))
+    Ok((samples, NOT_SAID))
 }
 
 fn number(value: &Value, pointer: &str) -> Result<f64> {
