@@ -1,6 +1,7 @@
 //! Folded stacks: `main;hot;spin 700`, one line a stack, the outermost function first.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use anyhow::{Context, Result};
 
@@ -78,22 +79,38 @@ impl Folded {
 
     /// The median number of frames over all stacks.
     pub fn median_frames(&self) -> Option<usize> {
-        let mut weights = BTreeMap::<usize, f64>::new();
+        median(&self.depths())
+    }
+
+    /// The numbers of frames that the median may be: between the quantiles 0.4 and 0.6 of all stacks. Where half of
+    /// the time has one depth and half another, chance decides which of them the median itself is.
+    pub fn middle_frames(&self) -> Option<RangeInclusive<usize>> {
+        let depths = self.depths();
+        Some(quantile(&depths, 0.4)?..=quantile(&depths, 0.6)?)
+    }
+
+    /// The weight of the stacks of each depth.
+    fn depths(&self) -> BTreeMap<usize, f64> {
+        let mut weights = BTreeMap::new();
         for (stack, weight) in self.stacks() {
             *weights.entry(stack.len()).or_default() += weight;
         }
-        median(&weights)
+        weights
     }
 }
 
 fn median(weights: &BTreeMap<usize, f64>) -> Option<usize> {
-    let half = weights.values().sum::<f64>() / 2.0;
+    quantile(weights, 0.5)
+}
+
+fn quantile(weights: &BTreeMap<usize, f64>, share: f64) -> Option<usize> {
+    let part = weights.values().sum::<f64>() * share;
     let mut below = 0.0;
     weights
         .iter()
         .find(|(_, weight)| {
             below += **weight;
-            below >= half
+            below >= part
         })
         .map(|(depth, _)| *depth)
 }
