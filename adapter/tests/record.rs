@@ -108,6 +108,7 @@ fn a_file_that_may_not_grow_ends_the_recording_with_a_reason() {
 #[test]
 fn a_program_that_takes_other_rights_is_not_a_silent_gap() {
     if !nix::unistd::geteuid().is_root() {
+        eprintln!("skipped, only root can make a program that takes another user's rights");
         return;
     }
     let Some(folder) = folder() else { return };

@@ -78,7 +78,6 @@ impl Walker for Ours<'_> {
             stack: &sample.stack,
             stack_is_cut: true,
             user_chain: &[],
-            thread: 1,
         };
         self.unwinder.walk(&input, &self.maps, StackPolicy::Copy, &mut self.frames);
         self.frames.len()

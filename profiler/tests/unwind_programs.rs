@@ -55,7 +55,6 @@ impl Sample {
             stack: &self.stack,
             stack_is_cut: true,
             user_chain: &self.kernel_chain,
-            thread: 0,
         };
         let mut frames = Vec::new();
         let end = Unwinder::new().walk(&input, &self.tracee.maps, policy, &mut frames);

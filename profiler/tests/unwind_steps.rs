@@ -74,7 +74,7 @@ fn place(tracee: &Tracee) -> (u64, u64) {
 fn walk(unwinder: &mut Unwinder, tracee: &Tracee) -> (Vec<RawFrame>, WalkEnd) {
     let registers = tracee.registers();
     let stack = tracee.memory(registers.sp().unwrap(), 32 * 1024);
-    let input = SampledInput { registers, stack: &stack, stack_is_cut: true, user_chain: &[], thread: 1 };
+    let input = SampledInput { registers, stack: &stack, stack_is_cut: true, user_chain: &[] };
     let mut frames = Vec::new();
     let end = unwinder.walk(&input, &tracee.maps, StackPolicy::Copy, &mut frames);
     (frames, end)

@@ -111,7 +111,7 @@ fn walk_each(unwinder: &mut Unwinder, map: &OneImage<'_>, stack: &[u8; 512]) {
         {
             registers.set(register, value);
         }
-        let input = SampledInput { registers, stack, stack_is_cut: false, user_chain: &[], thread: 1 };
+        let input = SampledInput { registers, stack, stack_is_cut: false, user_chain: &[] };
         unwinder.walk(&input, map, StackPolicy::Both, &mut frames);
     }
 }

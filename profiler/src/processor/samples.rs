@@ -127,7 +127,7 @@ impl Samples {
         code: &Code,
         builder: &mut Builder,
     ) -> (Option<StackId>, EndReason) {
-        let end = self.walk(owner.thread, sample, space, code);
+        let end = self.walk(sample, space, code);
         self.join(sample);
         let kernel = self.kernel;
         let row_of = |frame| row_of(frame, kernel, space);
@@ -140,7 +140,7 @@ impl Samples {
     }
 
     /// The user part, innermost first, into `user_frames`.
-    fn walk(&mut self, thread: ThreadId, sample: &Sample<'_>, space: Space<'_>, code: &Code) -> EndReason {
+    fn walk(&mut self, sample: &Sample<'_>, space: Space<'_>, code: &Code) -> EndReason {
         self.user_frames.clear();
         let Some(user) = sample.user else { return self.without_registers(sample) };
         self.user_chain.clear();
@@ -150,7 +150,6 @@ impl Samples {
             stack: user.stack,
             stack_is_cut: user.stack_is_cut,
             user_chain: &self.user_chain,
-            thread: thread.get(),
         };
         if user.is_32_bit {
             return innermost_alone(&user.registers, &mut self.user_frames);

@@ -15,8 +15,6 @@ pub struct SampledInput<'a> {
     pub stack_is_cut: bool,
     /// The kernel's user call chain, the instruction pointer first, without context markers; may be empty.
     pub user_chain: &'a [u64],
-    /// Any number that samples of one thread share: the walk of its last sample helps the next.
-    pub thread: u32,
 }
 
 /// One frame's address and what it means.

@@ -68,8 +68,7 @@ fn walk_all(image: UnwindImage, words: &[u64], policy: StackPolicy) {
         for (number, value) in [(RIP, *ip), (RSP, STACK_START), (RBP, STACK_START + 64)] {
             registers.set(number, value);
         }
-        let input =
-            SampledInput { registers, stack: &stack, stack_is_cut: true, user_chain: words, thread: 3 };
+        let input = SampledInput { registers, stack: &stack, stack_is_cut: true, user_chain: words };
         unwinder.walk(&input, &map, policy, &mut frames);
         assert!(frames.len() <= DEPTH_LIMIT);
     }
@@ -133,7 +132,7 @@ fn a_stack_that_never_ends_is_cut_at_the_limit() {
     for (number, value) in [(RIP, 0x1000), (RSP, STACK_START), (RBP, 0)] {
         registers.set(number, value);
     }
-    let input = SampledInput { registers, stack: &stack, stack_is_cut: true, user_chain: &[], thread: 3 };
+    let input = SampledInput { registers, stack: &stack, stack_is_cut: true, user_chain: &[] };
     let mut frames = Vec::new();
     let end = Unwinder::new().walk(&input, &OneImage(image, 1), StackPolicy::Copy, &mut frames);
     assert_eq!((end.reason, frames.len()), (microscope_capture::EndReason::DepthLimit, DEPTH_LIMIT));
